@@ -106,7 +106,6 @@ struct LMDBMetaPage {
   static let pageSizes = (9...16).map { 1 << $0 }
   /// The free list has integer keys.
   private static let freeListFlags: UInt16 = 0x08
-  /// The kind of a meta page.
   private static let kind: UInt16 = 0x08
 
   /// Parses and checks the page `number`, whose first bytes are `page`; `nil` if it contradicts itself.

@@ -34,7 +34,6 @@ enum LMDBKey {
     return Array(key.prefix(prefixSize)) + digest.hexText.utf8
   }
 
-  /// Whether a stored key is shortened.
   static func isShortened(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count == shortenedSize }
 }
 

@@ -165,7 +165,6 @@ enum LMDBFreePages {
 }
 
 extension LMDBTransaction {
-  /// The ranges of free pages that transactions before `limit` freed.
   func freePages(freedBefore limit: Int) throws(CacheError) -> [Range<Int>] {
     let lastPage = environment.mapUse.used / environment.pageSize - 1
     var pages: [Range<Int>] = []

@@ -87,7 +87,6 @@ final class LMDBTransaction: @unchecked Sendable {
     }
   }
 
-  /// A cursor on a database.
   func openCursor(on database: MDB_dbi) throws(CacheError) -> LMDBCursor {
     try LMDBCursor(on: database, in: pointer, environment)
   }
@@ -149,7 +148,6 @@ struct LMDBNamespace: Sendable, Hashable {
     (first, second, third, fourth) = words
   }
 
-  /// The name.
   var name: String {
     withUnsafeBytes(of: self) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
   }

@@ -4,7 +4,6 @@ internal import EngineAPI
 enum PlistFormat {
   typealias Failure = JSONReader.Failure
 
-  /// The format version.
   static let version = 1
   /// The number of bytes in which a file says what it is.
   static let headSize = 4_096

@@ -312,7 +312,6 @@ final class RedisConnection: @unchecked Sendable {
 
   // MARK: Waiting
 
-  /// The result of `call`.
   private func result(of call: RedisCall) async -> RedisCall.Outcome {
     if let outcome = monitor.withLock({ call.outcome }) { return outcome }
     return await withTaskCancellationHandler {

@@ -6,7 +6,6 @@ struct RedisCommand: Sendable {
   private var count = 0
   private var words: [UInt8] = []
 
-  /// A command of the words `words`.
   init(_ words: String...) { append(words) }
 
   mutating func append(_ text: String) {

@@ -243,7 +243,6 @@ struct SQLiteRow {
   /// The size that the payload had when it was written.
   static func payloadBytes(of statement: SQLiteStatement) -> Int { Int(statement.integer(7)) }
 
-  /// The key in `column`.
   static func key(of statement: SQLiteStatement, column: Int32 = 9) throws(CacheError) -> CacheKey {
     do throws(CacheError) {
       return try CacheKey(String(decoding: statement.bytes(column), as: UTF8.self))

@@ -280,7 +280,6 @@ struct ResourceRequest: CacheableRequest {
   }
 }
 
-/// A closure as the origin of one value.
 struct ClosureOrigin<Query: Sendable, Value: Sendable>: ResponseOrigin {
   typealias Request = ResourceRequest
 

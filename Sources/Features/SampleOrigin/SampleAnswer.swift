@@ -48,7 +48,6 @@ enum SampleVersion {
 ///
 /// `@unchecked Sendable`: the pointer leads to a constant that lives as long as the process and is never written.
 struct EmbeddedText: @unchecked Sendable {
-  /// The bytes of the text.
   let bytes: UnsafeBufferPointer<UInt8>
 
   /// The text that `CSampleData` provides.
@@ -59,7 +58,6 @@ struct EmbeddedText: @unchecked Sendable {
   /// The number of bytes.
   var count: Int { bytes.count }
 
-  /// The text in `range`.
   func string(_ range: Range<Int>) -> String {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
   }

@@ -182,7 +182,6 @@ final class JSONBytes {
     UnsafeRawPointer(start + offset).loadUnaligned(as: SIMD16<UInt8>.self)
   }
 
-  /// The bytes in `range`.
   @inline(__always)
   func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: start + range.lowerBound, count: range.count)

@@ -91,7 +91,6 @@ public struct BenchmarkSubject: Sendable {
   /// The engine's name.
   public var name: String { plugin.declaration.name }
 
-  /// Whether the engine has an option for durability.
   var hasDurability: Bool { plugin.declaration.options.contains { $0.name == EngineOption.durability.name } }
 
   /// The configuration to open store number `number` of the run.

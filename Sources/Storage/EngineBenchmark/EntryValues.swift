@@ -4,12 +4,10 @@ internal import Synchronization
 
 /// The keys of a benchmark: "bench/" and a number with leading zeros, which makes keys sort like numbers.
 struct KeySpace: Sendable {
-  /// The prefix of all keys.
   static let prefix = "bench/"
   /// The number of keys of each process.
   static let span = Workload.entriesRange.upperBound
 
-  /// The length of a key.
   let length: Int
   /// The number in the key of the first entry.
   let base: Int
@@ -63,7 +61,6 @@ struct KeySpace: Sendable {
 /// The bytes come from the sequence `tag`, `tag + step`, `tag + 2 * step` and so on: the lower half of each byte, as
 /// one of the letters "`abc...o": text without anything that a textual format would have to escape.
 struct EntryValues: Sendable {
-  /// The size of a value.
   let size: Int
   /// The metadata of entries, except for the checksums.
   let metadata: EntryMetadata
@@ -93,7 +90,6 @@ struct EntryValues: Sendable {
     return result
   }
 
-  /// The value with the tag `tag`.
   func payload(tag: UInt64) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       let bytes = UnsafeMutableRawBufferPointer(buffer)

@@ -14,7 +14,6 @@ public struct LatencyHistogram: Sendable, Hashable {
   /// A percentile exceeds the true one by less than this share of it.
   public static let relativeError = 1.0 / 128
 
-  /// The count of each bucket.
   private var counts = [UInt64](repeating: 0, count: Self.bucketCount)
 
   /// The number of values. A batch is one call with one latency, however many entries it has.

@@ -184,7 +184,6 @@ extension ConformanceContext {
 }
 
 extension EntryTable {
-  /// Whether an entry has expired at `time`.
   func hasExpired(at time: Timestamp) -> Bool { entries.values.contains { $0.metadata.state(at: time) == .expired } }
 }
 

@@ -6,7 +6,6 @@ typealias Failure = UnsafeMutablePointer<cachectl_failure>
 typealias Context = UnsafeMutableRawPointer
 
 extension cachectl_engine {
-  /// Sets all functions.
   mutating func setFunctions() {
     open = { configuration, store, failure in
       run(PluginExport.target(configuration), failure) { target async throws(CacheError) in

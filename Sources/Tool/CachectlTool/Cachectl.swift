@@ -135,7 +135,6 @@ struct CachectlCommand: ParsableCommand {
     ])
 }
 
-/// `completion`.
 struct CompletionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completion", abstract: "Print a completion script for a shell",

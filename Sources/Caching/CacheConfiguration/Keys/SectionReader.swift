@@ -72,7 +72,6 @@ public struct SectionReader: Sendable {
     settings.reserveCapacity(64)
   }
 
-  /// Reads the section `type`.
   mutating func read<Section: ConfigurationSection>(_ type: Section.Type) {
     begin(Section.path, type)
     let section = Section(&self)

@@ -132,7 +132,6 @@ package struct ConfigurationNames: Sendable {
 
   /// The variables that name the file and the folder for stores, without the prefix.
   static var ownVariables: [String] { ["CONFIG", "HOME"] }
-  /// The variable that names the file.
   var fileVariable: String { prefix + "CONFIG" }
   /// The variable that names the folder for stores.
   var homeVariable: String { prefix + "HOME" }

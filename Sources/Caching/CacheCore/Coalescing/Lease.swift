@@ -107,7 +107,6 @@ public struct LeaseOptions: Sendable {
 }
 
 extension CacheKey {
-  /// Whether it is the key of a lease.
   var isLease: Bool { namespaceLength == Lease.namespace.utf8.count && text.hasPrefix(Lease.keyPrefix) }
 }
 

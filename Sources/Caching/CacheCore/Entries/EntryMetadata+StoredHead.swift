@@ -79,7 +79,6 @@ enum AttributeName {
   static let firstByte = UInt8(ascii: ":")
   static let status = ":status"
   static let initialAge = ":initial-age"
-  /// The selector.
   static let selector = ":selector"
   /// In a signpost, the selectors of the responses for a URL.
   static let variants = ":variants"

@@ -75,7 +75,6 @@ extension EntryMetadata {
       || name == transformsName || name == sealName
   }
 
-  /// The metadata without the record.
   var withoutRecord: EntryMetadata {
     var metadata = self
     var attributes = attributes

@@ -153,7 +153,6 @@ final class Transfer: Sendable {
 /// A queue of bytes, in pieces of about 64 KiB: libcurl delivers them in pieces of at most 16 KiB. Measured: joining all
 /// of them costs more than receiving them.
 struct ByteQueue {
-  /// The size of a piece.
   static let pieceSize = 65536
 
   private var pieces: [[UInt8]] = []

@@ -92,7 +92,6 @@ enum Decompressor: ~Copyable {
   }
 }
 
-/// A zlib stream.
 struct ZlibStream: ~Copyable {
   private let state: UnsafeMutablePointer<z_stream>
 

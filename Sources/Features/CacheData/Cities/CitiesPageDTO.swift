@@ -103,7 +103,6 @@ private enum PageMember: Int {
 }
 
 extension JSONReader {
-  /// Reads a page, with `item` for each item.
   mutating func page<Item>(
     of item: (inout JSONReader) throws(Failure) -> Item
   ) throws(Failure) -> (page: Int, totalPages: Int, totalItems: Int, items: [Item]) {
@@ -132,7 +131,6 @@ extension JSONReader {
 }
 
 extension JSONWriter {
-  /// Writes a page, with `item` for each item.
   mutating func page<Item>(
     _ page: Int, totalPages: Int, totalItems: Int, _ items: [Item], _ item: (inout JSONWriter, Item) -> Void
   ) {

@@ -133,14 +133,12 @@ enum MessageText {
   /// The longest hint, in Unicode scalars. Its words stay whole: a command in it is there to be copied.
   static let longestHint = 4_000
 
-  /// `text` as a message.
   static func message(_ text: String) -> String {
     guard text.utf8.count > longestWord else { return text }
     let words = text.split(separator: " ", omittingEmptySubsequences: false).map { cut(String($0), to: longestWord) }
     return cut(words.joined(separator: " "), to: longestMessage)
   }
 
-  /// `text` as a hint.
   static func hint(_ text: String) -> String { cut(text, to: longestHint) }
 
   /// `text` cut in the middle, because the end of a path or a URL says more than its middle, to at most `limit` Unicode

@@ -64,23 +64,18 @@ enum MovieTable {
 struct MovieRecord: Sendable, Hashable {
   /// The number of the Wikidata item.
   let id: String
-  /// The title.
   let title: String
   /// The year of release.
   let year: String
   /// The day of release; empty if only the year is known.
   let releaseDate: String
-  /// The genres.
   let genres: [String]
   /// Its box office, usually in US dollars; `nil` if unknown.
   let boxOffice: Int?
   /// Its running time in minutes; `nil` if unknown.
   let runtime: Int?
-  /// The directors.
   let directors: [String]
-  /// The languages.
   let languages: [String]
-  /// The countries.
   let countries: [String]
 
   /// The record in `line`; `nil` if the line does not have ten fields.

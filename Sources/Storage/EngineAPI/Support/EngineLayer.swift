@@ -113,7 +113,6 @@ public struct ReadOnlyLayer: EngineLayer {
   }
 }
 
-/// An engine of the layer.
 private final class ReadOnlyEngine: WrappingEngine {
   let base: any StorageEngine
 

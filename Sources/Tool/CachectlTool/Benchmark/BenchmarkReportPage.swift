@@ -9,7 +9,6 @@ struct BenchmarkReportPage: Sendable {
   private let groups: [BenchmarkGroup]
   private let backends: [String]
 
-  /// The page for `outcome`.
   init(_ outcome: BenchmarkOutcome) {
     self.outcome = outcome
     groups = outcome.groups

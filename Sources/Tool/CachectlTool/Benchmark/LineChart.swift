@@ -4,7 +4,6 @@ internal import CacheBase
 /// Lines over one axis, as SVG that fills the available width. Each line has its own dashes and marks, so that lines
 /// can be told apart without colors.
 struct LineChart: Sendable {
-  /// One line.
   struct Series: Sendable {
     let name: String
     /// The number of its dashes and marks: one name has the same number in all charts of a page.

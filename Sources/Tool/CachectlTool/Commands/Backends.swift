@@ -1,4 +1,3 @@
-/// `backends`.
 struct BackendsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backends", abstract: "Show the storage engines, or test one",
@@ -13,7 +12,6 @@ struct BackendsCommand: ParsableCommand {
     subcommands: [ListBackends.self, ShowBackend.self, TestBackend.self], defaultSubcommand: ListBackends.self)
 }
 
-/// `backends list`.
 struct ListBackends: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the storage engines",
@@ -41,7 +39,6 @@ struct ListBackends: ParsableCommand {
   }
 }
 
-/// `backends show`.
 struct ShowBackend: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the capabilities and the options of a storage engine",

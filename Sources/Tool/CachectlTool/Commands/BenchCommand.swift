@@ -6,7 +6,6 @@ internal import EngineAPI
 internal import EngineBenchmark
 internal import FetchVocabulary
 
-/// `bench`.
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measure storage engines against each other",
@@ -148,7 +147,6 @@ struct BenchCommand: AsyncParsableCommand {
 
 extension Durability: ExpressibleByArgument {}
 
-/// A workload by its name.
 private struct WorkloadName: ExpressibleByArgument {
   let workload: Workload
 

@@ -1,4 +1,3 @@
-/// `compact`.
 struct CompactCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact", abstract: "Remove expired entries, and free disk space",

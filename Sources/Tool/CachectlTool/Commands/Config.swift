@@ -1,4 +1,3 @@
-/// `config`.
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Show, check or write the configuration",
@@ -10,7 +9,6 @@ struct ConfigCommand: ParsableCommand {
     ])
 }
 
-/// `config show`.
 struct ShowConfiguration: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the value of every setting",

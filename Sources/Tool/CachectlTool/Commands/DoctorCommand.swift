@@ -1,4 +1,3 @@
-/// `doctor`.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Examine the setup, and say how to fix each problem",

@@ -1,4 +1,3 @@
-/// `export`.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write entries with all their metadata as lines of JSON",

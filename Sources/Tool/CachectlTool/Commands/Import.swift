@@ -1,4 +1,3 @@
-/// `import`.
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Read exported entries into the store",

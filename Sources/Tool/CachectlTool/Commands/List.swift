@@ -91,7 +91,6 @@ struct EntriesListing {
   private(set) var hasBegun = false
   private var widths: [Int] = []
 
-  /// A listing in `format` on `screen`.
   init(_ format: OutputFormat, on screen: Screen) {
     self.format = format
     self.screen = screen

@@ -1,4 +1,3 @@
-/// `migrate`.
 struct MigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Copy every entry to another storage engine, and compare them",

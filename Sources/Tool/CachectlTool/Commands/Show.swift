@@ -1,4 +1,3 @@
-/// `show`.
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show an entry: its metadata and its payload",

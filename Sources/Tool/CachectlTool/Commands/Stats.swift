@@ -1,4 +1,3 @@
-/// `stats`.
 struct StatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats", abstract: "Show the size of the store, and its hits, misses and evictions",

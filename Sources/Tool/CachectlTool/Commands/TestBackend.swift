@@ -1,6 +1,5 @@
 internal import EngineConformance
 
-/// `backends test`.
 struct TestBackend: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "test", abstract: "Run the conformance suite on a storage engine",
@@ -80,7 +79,6 @@ struct TestBackend: AsyncParsableCommand {
   }
 }
 
-/// The result of one check.
 struct CheckResult {
   enum Kind: String, CaseIterable {
     case passed, failed, skipped

@@ -1,4 +1,3 @@
-/// `verify`.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Check the store and every entry, and repair it if you want",

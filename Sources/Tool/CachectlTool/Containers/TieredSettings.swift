@@ -8,7 +8,6 @@ struct TieredSettings: ConfigurationSection {
   /// What `backend` is set to.
   static let name = "tiered"
   static let path = "backends.tiered"
-  /// Its summary.
   static let summary = "two of these, a local store in front of a remote one; see backends.tiered.local and .remote"
   /// The hint if the name of a single engine is needed.
   static let advice =

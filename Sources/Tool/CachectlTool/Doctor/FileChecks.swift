@@ -53,7 +53,6 @@ struct FileChecks: Sendable {
     return [.ok(name, there.isEmpty ? "there are none" : "only you may change \(there.joined(separator: ", "))")]
   }
 
-  /// Checks the files of a store.
   func store(_ paths: [String], _ name: String) -> [Finding] {
     var findings: [Finding] = []
     for path in paths {

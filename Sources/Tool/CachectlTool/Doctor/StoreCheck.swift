@@ -8,7 +8,6 @@ internal import FetchVocabulary
 /// Checks the store of one engine. Creates none: if an engine cannot tell whether it has a store without opening it,
 /// the check stops there.
 struct StoreCheck: Sendable {
-  /// The result of the check.
   struct Result: Sendable {
     var findings: [Finding] = []
     /// The actual or intended path of the store; `nil` if the engine cannot tell.

@@ -51,7 +51,6 @@ public struct PluginCatalogue: Sendable {
     return catalogue
   }
 
-  /// The declarations of the engines that are built in.
   package var builtIn: [EngineDeclaration] { declarations.filter { path(ofLibrary: $0.name) == nil } }
 
   /// The path of the library of the engine called `name`; `nil` if it is built in.

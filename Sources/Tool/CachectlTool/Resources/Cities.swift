@@ -1,6 +1,5 @@
 public import CacheDomain
 
-/// `fetch cities`.
 struct FetchCitiesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cities", abstract: "Fetch cities, by default ordered by revenue",

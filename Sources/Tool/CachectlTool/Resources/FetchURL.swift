@@ -2,7 +2,6 @@ internal import CacheDomain
 internal import HTTPCaching
 internal import Synchronization
 
-/// `fetch url`.
 struct FetchURLCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "url", abstract: "Fetch a URL through the cache",

@@ -48,7 +48,6 @@ extension ToolResource {
   }
 }
 
-/// `queries`.
 struct QueriesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "queries", abstract: "Show recent movie queries, the newest first",
@@ -74,7 +73,6 @@ struct QueriesCommand: AsyncParsableCommand {
   }
 }
 
-/// `fetch poster`.
 struct FetchPosterCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "poster", abstract: "Fetch the image of a movie's poster",

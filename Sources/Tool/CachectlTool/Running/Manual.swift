@@ -3,7 +3,6 @@ internal import CommandLineKit
 
 /// The manual: a page for each command, and one for the configuration file.
 enum Manual {
-  /// All pages.
   static var pages: [ManualPage] { CachectlCommand.manualPages(version: version, complete) + [configuration] }
 
   private static var version: String { CachectlCommand.configuration.version }

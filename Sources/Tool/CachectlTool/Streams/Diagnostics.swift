@@ -51,7 +51,6 @@ struct Diagnostics: Sendable {
 /// The options of this command line, which might be malformed. A command in a hint repeats those that select the
 /// configuration and the store: without them it would act on another store.
 struct GivenOptions: Sendable {
-  /// The options of this process.
   static let ofProcess = GivenOptions(Array(CommandLine.arguments.dropFirst()))
 
   private let words: [String]

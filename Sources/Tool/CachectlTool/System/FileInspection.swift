@@ -29,7 +29,6 @@ protocol FileInspection: Sendable {
 
 /// A file or folder.
 struct InspectedFile: Sendable, Hashable {
-  /// A kind of file.
   enum Kind: Sendable, Hashable { case file, folder, other }
 
   var kind: Kind
@@ -54,11 +53,9 @@ struct InspectedFile: Sendable, Hashable {
   var modeText: String { String(mode & 0o777, radix: 8) }
 }
 
-/// The space on a file system.
 struct FileSystemSpace: Sendable, Hashable {
   /// The bytes that this user can still write.
   var free: Int
-  /// Whether the file system is read-only.
   var isReadOnly: Bool
 }
 

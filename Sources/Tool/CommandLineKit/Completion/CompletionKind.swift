@@ -1,6 +1,5 @@
 /// How a shell completes a value.
 public struct CompletionKind: Sendable {
-  /// The kinds of values.
   enum Kind: Sendable {
     case `default`
     case list(@Sendable () -> [String])
@@ -9,7 +8,6 @@ public struct CompletionKind: Sendable {
     case custom(@Sendable (CompletionRequest) async -> [String])
   }
 
-  /// The kind.
   let kind: Kind
 
   /// The noun for the target of a path, with its article; `nil` if the value is not a path.

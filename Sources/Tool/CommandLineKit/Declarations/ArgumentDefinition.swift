@@ -16,7 +16,6 @@ struct ArgumentDefinition: Sendable {
   let specification: NameSpecification
   /// The texts for help.
   let help: ArgumentHelp
-  /// Whether the value is required.
   let isRequired: Bool
   /// Whether every occurrence counts, instead of only the last.
   let isRepeating: Bool
@@ -85,7 +84,6 @@ final class TypedValueBox<Value>: ValueBox {
   /// The value.
   let value: Value
 
-  /// Boxes `value`.
   init(value: Value) { self.value = value }
 }
 

@@ -52,7 +52,6 @@ extension ValueReader {
       })
   }
 
-  /// Reads all values.
   static func list<T: ExpressibleByArgument>(default fallback: [T]?) -> ValueReader {
     ValueReader(
       isRequired: fallback == nil, isRepeating: true,

@@ -1,14 +1,11 @@
 /// The content of the help, the manual page and the reference of a command, before each lays it out.
 struct HelpContent {
-  /// A title with its rows.
   typealias Section = (title: String, rows: [HelpLayout.Row])
 
-  /// The command.
   let path: CommandPath
   /// The declarations of the command, or of the subcommand that it runs if none is named.
   private let set: ArgumentSet
 
-  /// The content for the command at `path`.
   init(path: CommandPath) {
     self.path = path
     set = ArgumentSet((path.defaultChild ?? path).command)

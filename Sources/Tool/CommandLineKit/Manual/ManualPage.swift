@@ -98,7 +98,6 @@ extension ParsableCommand {
 }
 
 extension ManualPage {
-  /// The page of the command at `path`.
   fileprivate init(_ path: CommandPath, version: String) {
     let (content, configuration) = (HelpContent(path: path), path.configuration)
     self.init(path.pageName, section: 1, abstract: configuration.abstract, version: version)

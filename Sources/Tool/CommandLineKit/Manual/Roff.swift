@@ -67,7 +67,6 @@ enum Roff {
     return (result.hasPrefix(".") ? "\\&" : "") + result + (font == "R" ? "" : "\\fR")
   }
 
-  /// `text` in bold.
   static func bold(_ text: String) -> String { "\\fB" + inner(text[...]) + "\\fR" }
 
   /// A macro's argument.

@@ -1,10 +1,8 @@
 /// A command, reached from the root by names.
 struct CommandPath: Sendable {
-  /// This command.
   private(set) var command: any ParsableCommand.Type
   /// The names of the commands from the root to this one.
   private(set) var names: [String]
-  /// The configuration of this one.
   private(set) var configuration: CommandConfiguration
   /// The pages of help that are about no single command.
   private let makeTopics: @Sendable () -> [HelpTopic]
@@ -17,7 +15,6 @@ struct CommandPath: Sendable {
     makeTopics = { root.configuration.topics }
   }
 
-  /// Whether this is the root.
   var isRoot: Bool { names.count == 1 }
 
   /// Whether this command only has subcommands.
@@ -51,7 +48,6 @@ struct CommandPath: Sendable {
     configuration.subcommands.first { $0.commandName == name }.map { appending($0) }
   }
 
-  /// The path of the default subcommand.
   var defaultChild: CommandPath? { configuration.defaultSubcommand.map { appending($0) } }
 
   /// Passes the declarations of this command and of all commands under it to `visit`, in order, until `visit` returns

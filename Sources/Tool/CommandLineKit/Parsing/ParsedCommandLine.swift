@@ -10,7 +10,6 @@ public enum ParsedCommandLine {
 
 /// A request for the help of a command.
 public struct ParsedHelpRequest: Sendable {
-  /// The path of the command.
   let path: CommandPath
   /// The page that is wanted instead of the command's.
   var topic: HelpTopic?

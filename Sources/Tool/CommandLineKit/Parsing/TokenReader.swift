@@ -10,7 +10,6 @@ struct TokenReader {
   /// The positional arguments.
   private var arguments: [String] = []
 
-  /// A reader of `words` for the command at `path`.
   init(set: ArgumentSet, path: CommandPath, words: [String]) {
     self.set = set
     self.path = path
@@ -125,7 +124,6 @@ enum Token: Equatable {
   /// Whether this is `--help` or `-h`.
   var asksForHelp: Bool { self == .long("help", value: nil) || self == .cluster("h") }
 
-  /// Whether this is `--version`.
   var asksForVersion: Bool { self == .long("version", value: nil) }
 
   /// Whether `text` is a dash followed by a digit, or by a point and a digit.
