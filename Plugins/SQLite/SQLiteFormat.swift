@@ -230,7 +230,7 @@ struct SQLiteRow {
     }
     let payload = statement.bytes(8)
     guard payload.count == Self.payloadBytes(of: statement) || statement.isNull(8) else {
-      throw .undecodable("its payload is not as long as it was", key: key(), path: statement.connection.path)
+      throw .undecodable("the length of its payload is wrong", key: key(), path: statement.connection.path)
     }
     metadata.storedAt = Timestamp(milliseconds: statement.integer(0))
     metadata.freshUntil = Timestamp(milliseconds: statement.integer(1))

@@ -70,7 +70,7 @@ import Testing
 
   @Test func aProxyMayWantCredentials() async throws {
     let (scratch, proxy) = (try Scratch(), try TestServer { _ in TestResponse(status: 407, "page of the proxy") })
-    let words = ["the proxy for nowhere.invalid wants credentials", "https_proxy=http://NAME:PASSWORD@"]
+    let words = ["the proxy for nowhere.invalid requires credentials", "https_proxy=http://NAME:PASSWORD@"]
     let secure = try await scratch.cachectl("fetch", "url", "https://nowhere.invalid/", "-x", proxy.url)
     expectFailure(secure, status: 69, mentioning: words)
     let command = ["fetch", "url", "http://nowhere.invalid/", "-x", proxy.url]
@@ -79,7 +79,7 @@ import Testing
     expectFailure(try await scratch.cachectl(command + ["--fail"]), status: 69, mentioning: words)
     try scratch.configure(OriginSettings.cities("http://nowhere.invalid/"))
     let cities = try await scratch.cachectl("fetch", "cities", environment: ["http_proxy": proxy.url])
-    expectFailure(cities, status: 69, mentioning: ["wants credentials", "NAME:PASSWORD"])
+    expectFailure(cities, status: 69, mentioning: ["requires credentials", "NAME:PASSWORD"])
   }
 
   /// What a server says is as long as it likes.

@@ -266,7 +266,7 @@ extension CacheError {
   fileprivate static func ownFetch(_ key: String) -> CacheError {
     CacheError(
       .invalidRequest, "the fetch of \(key) needs its own response, and would wait for itself for ever",
-      hint: "do not ask the cache for it in the closure that fetches it, nor in one that this closure asks for")
+      hint: "do not fetch it in its own closure, nor in a closure that this one waits for")
   }
 }
 

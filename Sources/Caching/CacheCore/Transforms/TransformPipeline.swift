@@ -237,7 +237,7 @@ final class TransformPipeline: Sendable {
     do throws(CacheError) {
       if let transform = try transforms.find(name) { return transform }
       throw CacheError(
-        .unsupported, "the transform '\(name)' is not set up", hint: "read the store with a program that has it")
+        .unsupported, "the transform '\(name)' is not configured", hint: "read the store with a program that has it")
     } catch {
       throw CacheError(
         error.code, "entry \(key) was written with the transform '\(name)': \(error.message)", hint: error.hint,

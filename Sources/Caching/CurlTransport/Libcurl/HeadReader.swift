@@ -42,7 +42,7 @@ struct HeadReader {
   private mutating func complete() throws(Failure) -> HTTPResponseHead {
     head.fields = fields
     fields = [:]
-    if head.status == 101 { throw Failure(reason: "it changes to a protocol that was not asked for") }
+    if head.status == 101 { throw Failure(reason: "it changes to a protocol that was not requested") }
     place = head.isInterim ? .start : .trailers
     if head.isInterim { return head }
     try Self.checkFraming(head.fields)
@@ -96,7 +96,7 @@ struct HeadReader {
   private static func checkFraming(_ fields: HTTPFields) throws(Failure) {
     if let coding = fields["transfer-encoding"] {
       guard ["chunked", "identity"].contains(where: { HTTPFields.isSame($0, coding) }) else {
-        throw Failure(reason: "its Transfer-Encoding was not asked for")
+        throw Failure(reason: "its Transfer-Encoding was not requested")
       }
     } else if let lengths = fields["content-length"] {
       let numbers = lengths.split(separator: ",").map { Digits.number(FieldList.trimmed($0)) }

@@ -54,12 +54,12 @@ final class OutgoingContent: Sendable {
           guard let piece = try await stream.next() else { break }
           count += piece.count
           if let length = stream.length, count > length {
-            throw .unsendableContent("it is longer than \(length) bytes, as was said")
+            throw .unsendableContent("it is longer than the announced \(length) bytes")
           }
           if supply(piece) { onMore() }
         }
         if let length = stream.length, count < length {
-          throw .unsendableContent("it has \(count) bytes, and not \(length) as was said")
+          throw .unsendableContent("it has \(count) bytes instead of the announced \(length)")
         }
         if supply(nil) { onMore() }
       } catch {

@@ -33,7 +33,7 @@ struct OutgoingRequest: Sendable {
     }
     try check(request.hasValidHost, "the header field Host does not name one server")
     for name in ["Transfer-Encoding", "Expect"] {
-      try check(!request.fields.contains(name), "\(name) is the transport's to choose")
+      try check(!request.fields.contains(name), "the transport sets \(name) itself")
     }
     message = request
     self.server = server

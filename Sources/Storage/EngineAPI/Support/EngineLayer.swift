@@ -109,7 +109,7 @@ public struct ReadOnlyLayer: EngineLayer {
   ) async throws(CacheError) -> [String] { throw Self.refusal() }
 
   fileprivate static func refusal(_ message: String = "the store is read-only") -> CacheError {
-    CacheError(.permissionDenied, message, hint: "take the layer readonly away to change the store")
+    CacheError(.permissionDenied, message, hint: "remove the layer readonly to change the store")
   }
 }
 

@@ -355,6 +355,6 @@ extension CacheError {
   /// The error for a store at `path` that cannot be created because of this one. A full disk stays what it is.
   public func preventing(storeAt path: String) -> CacheError {
     guard code == .permissionDenied || code == .ioFailed else { return self }
-    return CacheError(.cannotCreate, "\(path) cannot be made: \(message)", hint: hint, cause: self)
+    return CacheError(.cannotCreate, "\(path) cannot be created: \(message)", hint: hint, cause: self)
   }
 }

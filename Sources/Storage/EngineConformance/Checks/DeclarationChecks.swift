@@ -9,7 +9,7 @@ enum DeclarationChecks {
       "declaration", "names, defaults and texts are of the prescribed form, and a persistent engine has durabilities",
       declaration),
     ConformanceCheck(
-      "open-impossible-path", "opening a store where none can be made fails with cannotCreate", requires: [.persistent]
+      "open-impossible-path", "opening a store in an impossible place fails with cannotCreate", requires: [.persistent]
     ) { context in
       let paths = context.subject.plugin.declaration.options.filter { $0.kind == .path }.map(\.name)
       guard !paths.isEmpty else { return }

@@ -180,7 +180,7 @@ struct OutputOptions: ParsableArguments {
 }
 
 extension CacheError {
-  /// The error for an `response` from a proxy that wants credentials; `nil` for any other response.
+  /// The error for an `answer` from a proxy that requires credentials; `nil` for any other response.
   fileprivate init?(refusedByProxy answer: LocatedResponse) {
     guard answer.response.head.status == 407 else { return nil }
     self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")
