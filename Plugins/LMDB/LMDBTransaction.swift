@@ -141,7 +141,7 @@ extension LMDBTransaction {
 struct LMDBNamespace: Sendable, Hashable {
   private let first, second, third, fourth: UInt64
 
-  /// The namespace of a key, from the key's bytes and the namespace's length (32 at most).
+  /// The namespace of a key, from the key's bytes and the namespace's length (at most 32).
   init(_ key: UnsafeRawBufferPointer, count: Int) {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: key[..<count])) }

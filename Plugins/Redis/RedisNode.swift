@@ -184,7 +184,8 @@ struct RedisPauses {
 final class RedisFlight<Output: Sendable>: Sendable {
   private let task = Mutex<Task<Output, Never>?>(nil)
 
-  /// What `work` returns, or the work that is under way; `nil` as soon as the caller is cancelled, which does not end the work.
+  /// The result of `work`, or of the work that is under way; `nil` as soon as the caller is cancelled, which does not
+  /// end the work.
   func output(_ work: @escaping @Sendable () async -> Output) async -> Output? {
     let running = task.withLock { task in
       if let task { return task }

@@ -227,7 +227,7 @@ extension RedisNodes {
   }
 }
 
-/// Who has what.
+/// The servers and their slots.
 extension RedisNodes {
   /// Connects to one of the servers of the URL, to see of what kind they are.
   private static func recognize(_ options: RedisOptions) async throws(CacheError) -> RedisConnection {

@@ -328,7 +328,7 @@ extension RedisScan {
     }
   }
 
-  /// What `reply` says of the entry under `key`: the last `end` bytes of its value, or all if they are fewer.
+  /// Reads the entry under `key` from `reply`: the last `end` bytes of its value, or all if they are fewer.
   private func look(at key: CacheKey, _ reply: RedisValue, _ end: Int, _ includesPayload: Bool) -> Look {
     if reply.isNil { return .gone }
     if reply.error != nil { return .unreadable(.notAnEntry(key)) }

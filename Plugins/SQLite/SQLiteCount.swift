@@ -110,7 +110,7 @@ final class SQLiteCounter {
 }
 
 extension StoreCount {
-  /// What `query` finds: `SQLiteSchema.count` or `recount`.
+  /// The result of `query`: `SQLiteSchema.count` or `recount`.
   init(_ query: String, on connection: SQLiteConnection) throws(CacheError) {
     // More than any namespace can have: it is the size of SQLite's largest database.
     let possible: ClosedRange<Int64> = 0...1 << 48

@@ -70,7 +70,7 @@ enum ScanDefects {
       ["random-calls", "paging-while-removing", "paging-reopened"],
       page: { page, request in page.entries = Array(page.entries.dropFirst(request.position == nil ? 0 : 1)) }),
     scanning(
-      "begins again for ever", ["random-calls", "paging-while-adding"], request: { $0.position = nil }),
+      "begins again forever", ["random-calls", "paging-while-adding"], request: { $0.position = nil }),
     scanning(
       "always scans forwards", ["random-calls"],
       request: { $0.isDescending = false }),

@@ -107,7 +107,7 @@ import Testing
 
   private static let local = TaskLocal<Int>(wrappedValue: 0)
 
-  /// A closure that outdates its own request and then needs its own answer would do so for ever.
+  /// A closure that outdates its own request and then needs its own answer would do so forever.
   @Test func aClosureThatChangesItsOwnEntryMustNotNeedItsResponse() async throws {
     let cache = try await Cache.inMemory()
     let error = await #expect(throws: CacheError.self) { try await Self.own(cache)(1) }

@@ -85,7 +85,7 @@ private struct ResourceCheck<Query: Sendable, Value: Sendable & Equatable> {
       try await resource.remove(query)
       return try await resource(query) == value
     }
-    // Without requests, the next check would wait for one for ever.
+    // Without requests, the next check would wait for one forever.
     if !defects.isEmpty { return defects }
     defects += try await requests(1, "ten fetches at the same time") { try await tenAtOnce() }
     let freshness = resource.freshness

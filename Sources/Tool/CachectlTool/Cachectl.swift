@@ -17,7 +17,7 @@ public struct Cachectl: Sendable {
   let transforms: [any TransformSettings.Type]
   /// The engine layers that the configuration can name.
   let layers: [any LayerSettings.Type]
-  /// What `fetch` and `explain` know.
+  /// The resources of `fetch` and `explain`.
   let resources: [ToolResource]
   /// The eviction policies that `cache.eviction` can name; the first is the default.
   let policies: [EvictionPolicy]

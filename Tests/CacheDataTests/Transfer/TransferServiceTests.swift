@@ -24,7 +24,7 @@ import Testing
       Case(testDescription: "done at once", answers: [done], status: 200, delays: []),
       Case(testDescription: "busy once", answers: [busy, done], status: 200, delays: [.milliseconds(750)]),
       Case(
-        testDescription: "busy for ever", answers: [busy, busy, busy, done], status: 503,
+        testDescription: "busy forever", answers: [busy, busy, busy, done], status: 503,
         delays: [.milliseconds(750), .milliseconds(1_500)]),
       Case(testDescription: "asks for seconds", answers: [limited("7"), done], status: 200, delays: [.seconds(7)]),
       Case(testDescription: "asks for no wait", answers: [limited("0"), done], status: 200, delays: [.zero]),
@@ -209,7 +209,7 @@ final class ScriptedTransfer: DataTransferService {
     }
   }
 
-  /// The response that redirects is not read, and must not keep the next request waiting for ever.
+  /// The response that redirects is not read, and must not keep the next request waiting forever.
   @Test(arguments: ["no-store", "max-age=60"]) func aRedirectionGivesItsTurnBack(control: String) async throws {
     let head = HTTPResponseHead(status: 302, fields: ["Location": "/b", "Cache-Control": control])
     let redirection = HTTPResponse(head, rest: StreamedContent(length: 1 << 40) { [1] })

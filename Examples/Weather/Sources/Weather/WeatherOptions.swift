@@ -4,7 +4,7 @@ public import CachectlTool
 public struct WeatherOptions: FetchableOptions {
   /// "weather".
   public static var resourceName: String { "weather" }
-  /// What `fetch weather` does.
+  /// The description of `fetch weather`.
   public static var abstract: String { "Fetch the weather of a place" }
   /// An example.
   public static var examples: [String] { ["cachectl fetch weather Bern"] }

@@ -61,7 +61,7 @@ public final class RequestCoalescer: Sendable {
     /// that waits for one.
     func waits(_ key: String, for led: [CoalescingToken]) -> Bool {
       if led.isEmpty { return false }
-      // A task that outdates its own request and fetches its key again would do so for ever.
+      // A task that outdates its own request and fetches its key again would do so forever.
       if led.contains(where: { $0.key == key && waiters[$0] != nil }) { return true }
       guard let current = current[key] else { return false }
       var (open, seen) = ([current], Set<CoalescingToken>())
@@ -265,7 +265,7 @@ extension CacheError {
   /// A task asks for `key` while it fetches what that fetch waits for.
   fileprivate static func ownFetch(_ key: String) -> CacheError {
     CacheError(
-      .invalidRequest, "the fetch of \(key) needs its own response, and would wait for itself for ever",
+      .invalidRequest, "the fetch of \(key) needs its own response, and would wait for itself forever",
       hint: "do not fetch it in its own closure, nor in a closure that this one waits for")
   }
 }

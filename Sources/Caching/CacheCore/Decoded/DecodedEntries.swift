@@ -49,7 +49,7 @@ public struct DecodedLimits: Sendable, Hashable {
 }
 
 extension EntryStore {
-  /// What `decoded(_:_:_:)` returns, if that needs no read: the entry is decoded, the engine confirms that nothing has
+  /// The result of `decoded(_:_:_:)`, if that needs no read: the entry is decoded, the engine confirms that nothing has
   /// changed since, and the entry has not expired. Otherwise `nil`.
   ///
   /// Counts a hit, if `isUsed` returns `true` for the value; otherwise the result is `nil` too. Cost: a fraction of a

@@ -217,7 +217,7 @@ public struct EntryStore: Sendable {
   }
 }
 
-/// What `read` returns; `nil` if the entry cannot be read.
+/// The result of `read`; `nil` if the entry cannot be read.
 ///
 /// - Throws: `CacheError`: any other failure of `read`.
 func ifReadable<Output>(_ read: () async throws(CacheError) -> Output?) async throws(CacheError) -> Output? {

@@ -143,8 +143,8 @@ package final class TieredEngine: WrappingEngine {
     return output
   }
 
-  /// What `body` makes of the local copy, which need not be confirmed; `nil` if there is none that can be read, or it has
-  /// expired: it would turn the failure of the remote store into a miss.
+  /// The result of `body` for the local copy, which need not be confirmed; `nil` if there is none that can be read, or
+  /// it has expired: it would turn the failure of the remote store into a miss.
   private func readCopy<Output: Sendable>(
     _ key: CacheKey, _ moment: Confirmations.Moment,
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output

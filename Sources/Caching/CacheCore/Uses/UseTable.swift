@@ -18,7 +18,7 @@ package struct UseTable: Sendable {
   let path: String
   private let files = StoreFiles()
   /// How long to wait for the lock. Each process holds it for some microseconds; one that is suspended meanwhile must not
-  /// stop the others for ever.
+  /// stop the others forever.
   var patience = Duration.seconds(60)
   private let maximumBlocks: Int
 
@@ -96,7 +96,7 @@ package struct UseTable: Sendable {
     }
   }
 
-  /// What `body` makes of the table; `nil` if there is none.
+  /// The result of `body` for the table; `nil` if there is none.
   private func read<Output>(
     _ body: (OpenUseTable) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
@@ -203,7 +203,7 @@ private struct OpenUseTable {
     sweepChecksum = numbers[7]
   }
 
-  /// The number of blocks of which `count` records fill three quarters at most.
+  /// The number of blocks of which `count` records fill at most three quarters.
   static func blocks(for count: Int) -> Int {
     var blocks = 1
     while blocks * UseBlock.capacity * 3 / 4 < count, blocks < maximumBlocks { blocks *= 2 }

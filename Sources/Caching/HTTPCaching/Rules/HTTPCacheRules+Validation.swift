@@ -61,8 +61,8 @@ extension HTTPCacheRules {
     case removed
   }
 
-  /// What `response` to `request` does to `stored`, which the request selects, if `response` itself is not stored (RFC
-  /// 9111, sections 4.3.3 and 4.3.5).
+  /// The effect of `response` to `request` on `stored`, which the request selects, if `response` itself is not stored
+  /// (RFC 9111, sections 4.3.3 and 4.3.5).
   ///
   /// A response to GET that gives the resource another content or place, or says that it is gone, removes the stored
   /// one. A status from 400 on that is about the request, or about whoever sent it, and a response to HEAD make it

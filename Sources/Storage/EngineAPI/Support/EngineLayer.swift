@@ -58,7 +58,7 @@ extension WrappingEngine {
   /// Passes the call on to `base`.
   public func compact() async throws(CacheError) { try await base.compact() }
 
-  /// What `base` counts. A layer that changes what reads return must return `nil` instead.
+  /// The change count of `base`. A layer that changes the results of reads must return `nil` instead.
   public func changeCount() throws(CacheError) -> UInt64? { try base.changeCount() }
 
   /// The mark of `base`.

@@ -5,7 +5,7 @@ internal import EngineAPI
 /// The section of the engine `tiered`, which is made of two others: a local store on this machine in front of a remote
 /// store that several machines share. See `TieredLayer`.
 struct TieredSettings: ConfigurationSection {
-  /// What `backend` is set to.
+  /// The value of `backend`.
   static let name = "tiered"
   static let path = "backends.tiered"
   static let summary = "two of these, a local store in front of a remote one; see backends.tiered.local and .remote"

@@ -1,6 +1,6 @@
 /// A resource that the program knows: `fetch NAME`, `explain NAME`, and its keys in the configuration.
 public struct ToolResource: Sendable {
-  /// What `fetch` fetches, for its help, such as "a poster".
+  /// The noun for a value of the resource in the help, such as "a poster".
   let noun: String
   /// The commands. They are made when they are needed: generic ones are types that the runtime must create.
   let fetch: @Sendable () -> any ParsableCommand.Type
@@ -50,7 +50,7 @@ extension ExplainableOptions {
 
 /// The options that select what to fetch, and the view that shows it: all that `fetch NAME` and `explain NAME` need.
 public protocol FetchableOptions: ExplainableOptions {
-  /// What `fetch NAME` does, in one line without a final full stop.
+  /// The description of `fetch NAME`, in one line without a final full stop.
   static var abstract: String { get }
   /// Further help; empty by default.
   static var discussion: String { get }
