@@ -23,12 +23,12 @@ extension CacheError {
         (.busy, "another process holds the store: try again, or raise option 'busyTimeout' of backend sqlite")
       case SQLITE_FULL: (.noSpace, "make room on the file system")
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
-        (.permissionDenied, "check the permissions of the file and its folder")
+        (.permissionDenied, "check the permissions of the file and its directory")
       case SQLITE_TOOBIG: (.tooLarge, "SQLite holds at most 1,000,000,000 bytes in one entry")
       // SQLITE_IOERR_SHORT_READ: the file has been cut off.
       case SQLITE_IOERR where code >> 8 == 2: (.damaged, "")
       case SQLITE_IOERR, SQLITE_CANTOPEN:
-        (.ioFailed, "check the file system, and that the file and its folder can be read and written")
+        (.ioFailed, "check the file system, and that the file and its directory can be read and written")
       default: (.failed, "")
       }
     self.init(kind, "\(path): \(message)", hint: hint, cause: SQLiteFailure(code: code, message: message))

@@ -32,15 +32,15 @@ package struct ConfigurationLocations: Sendable {
   ) throws(ConfigurationError) -> (path: String, source: ConfigurationSource) {
     if flags.home?.isEmpty == true {
       throw ConfigurationError(
-        .malformed, "\(names.arguments.home) is empty", hint: "name the folder in which stores live",
+        .malformed, "\(names.arguments.home) is empty", hint: "name the directory of the stores",
         source: .flag(names.arguments.home))
     }
     if let home = explicit(flags.home, names.arguments.home, names.homeVariable) { return home }
     let (folder, source) = folder("XDG_CACHE_HOME", otherwise: "~/.cache")
     guard source != .default || paths.userHome != "/" else {
       throw ConfigurationError(
-        .missing, "there is no folder for stores: HOME is not set, or the root folder",
-        hint: "set HOME to your own folder, or \(names.homeVariable) to the folder of the stores")
+        .missing, "there is no directory for stores: HOME is not set, or is the root directory",
+        hint: "set HOME to your own directory, or \(names.homeVariable) to the directory of the stores")
     }
     return ("\(folder)/\(names.program)", source)
   }
