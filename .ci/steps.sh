@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by .ci/run and .ci/nightly: runs one step after another, whatever became of those before, and says at the end
-# how each went. What both do is here, too. The folder $scratch is theirs.
+# how each went. The steps of both are here, too. The folder $scratch is theirs.
 steps=()
 failures=()
 begun=()
@@ -25,7 +25,7 @@ note() {
   echo "== $result after $3 s: $1"
 }
 
-# Runs a step beside those that follow, after the others that were begun.
+# Runs a step in parallel with those that follow, after the others that were begun.
 begin() {
   local number=${#begun[@]} before=$queue
   begun+=("$1")
@@ -51,7 +51,7 @@ collect() {
   done
 }
 
-# Runs tests under the thread sanitizer, in $scratch: those of the test targets that $1 names (all of them where it is
+# Runs tests under the thread sanitizer, in $scratch: those of the test targets that $1 names (all of them if it is
 # empty), and of these what the other arguments, for `swift test`, choose.
 sanitize() {
   local targets=$1 options=(
@@ -66,7 +66,7 @@ sanitize() {
   )
 }
 
-# Ends with a failure where a step failed, and repeats the end of what it printed: thousands of lines lie between.
+# Ends with a failure if a step failed, and repeats the end of what it printed: thousands of lines lie between.
 finish() {
   local number
   for number in $(seq ${#failures[@]}); do

@@ -3,7 +3,7 @@
 # system's packages, and copies programs.
 # Everything it says goes to stderr.
 
-# What the program is built with. Where several names stand in one line, any of them will do, and the first is installed.
+# The packages for building the program. If a line has several names, any of them will do, and the first is installed.
 build_packages=(
   libsqlite3-dev  # the SQLite engine
   liblmdb-dev     # the LMDB engine
@@ -17,7 +17,7 @@ build_packages=(
   libssl-dev      # those of OpenSSL, for its encrypted connections; loaded in the same way
 )
 
-# What the tests use besides: the tools that look into stores, and the shells that complete.
+# Further packages for the tests: the tools that look into stores, and the shells that complete.
 test_packages=(
   libsodium23 # the transform sealed, which loads it itself
   sqlite3     # reads the SQLite engine's stores
@@ -38,7 +38,7 @@ test_packages=(
   groff man-db  # check and show the manual pages
 )
 
-# What the Redis engine loads when it opens its first connection: the library of hiredis that the headers are for, and that
+# The libraries that the Redis engine loads when it opens its first connection: the library of hiredis that the headers are for, and that
 # of OpenSSL.
 redis_packages=("libhiredis0.14|libhiredis1.1.0" "libssl3|libssl3t64")
 
@@ -52,15 +52,15 @@ trial_packages=(
   mmdebstrap  # makes the system in which they are tried
 )
 
-# What the examples are built with besides.
+# Further packages for building the examples.
 example_packages=(
   make  # the Makefile of the engine in C
   redis-server curl  # the servers that share a cache on Redis
 )
 
-# How ./test builds, and what is to use the same build: an import that Package.swift does not declare is an error, and so
+# How ./test builds, and every script that shares its build: an import that Package.swift does not declare is an error, and so
 # is a warning. The facts for debuggers, and an index of all that the system declares, would take two fifths of the time.
-# Several packages share the scratch folder: each is planned anew, because SwiftPM does not always see that the last plan
+# Several packages share the scratch folder: each is planned again, because SwiftPM does not always see that the last plan
 # there is another package's.
 strict_flags=(
   --explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors
@@ -68,12 +68,12 @@ strict_flags=(
 )
 
 # At most this many tests run at once. By default all of them do, and hundreds that share two cores hold each other up
-# until a time-out passes that no test is about.
+# until a timeout passes that no test is about.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=64
 
 say() { echo "cachectl: $*" >&2; }
 
-# Ends with the status of a defect in the set-up.
+# Ends with the status of a defect in the setup.
 give_up() {
   say "$*"
   exit 70
@@ -89,8 +89,8 @@ need_toolchain() {
     give_up "Swift ${major}.${minor} is too old: install Swift 6.3 from https://swift.org/install"
 }
 
-# Makes the folder $1 with archives alone: where the linker sees both, it prefers the shared library. What there is no
-# archive of is linked as a shared library after all.
+# Makes the folder $1 with archives alone: if the linker sees both, it prefers the shared library. A library without
+# an archive is linked as a shared library after all.
 gather_archives() {
   local archives=$1 compiler library archive
   rm -rf "$archives"
@@ -130,13 +130,13 @@ need_packages() {
 missing_packages() {
   local package states
   for package in "$@"; do
-    # It fails where it does not know one of the names.
+    # It fails if it does not know one of the names.
     states=$(dpkg-query -W -f '${db:Status-Status}\n' ${package//|/ } 2>/dev/null) || true
     grep -qx installed <<<"$states" || echo "${package%%|*}"
   done
 }
 
-# Elsewhere the packages go by other names: what is there is used, and the message says what is not.
+# Elsewhere the packages go by other names: the script uses the installed ones, and the message names the missing ones.
 need_headers() {
   local header
   for header in sqlite3.h lmdb.h xxhash.h zlib.h zstd.h curl/curl.h hiredis/hiredis.h openssl/ssl.h; do
@@ -146,7 +146,7 @@ need_headers() {
   done
 }
 
-# Copies the program or library $1 to $2, without its symbols where there is a tool that removes them.
+# Copies the program or library $1 to $2, without its symbols if there is a tool that removes them.
 copy_stripped() {
   strip -s --remove-section=.comment --remove-section=.note -o "$2" "$1" 2>/dev/null || cp "$1" "$2"
 }
