@@ -126,8 +126,8 @@ extension RedisNodes {
   /// of them was executed, or if they are removals.
   ///
   /// - Parameters:
-  ///   - slot: the slot of all keys in the commands. On a cluster only one of several commands can have keys, because those of a
-  ///     slot that is migrated are on two nodes.
+  ///   - slot: the slot of all keys in the commands. On a cluster only one of several commands can have keys, because
+  ///     those of a slot that is migrated are on two nodes.
   ///   - isRead: whether the commands change nothing.
   /// - Returns: the replies in order. They can be errors of other kinds.
   /// - Throws: `CacheError`: `unreachable`, and its message says so if a change might have been made; `busy`;

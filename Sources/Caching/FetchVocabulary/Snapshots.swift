@@ -1,4 +1,4 @@
-/// The results to one fetch, in the order in which they become known: usually one; with `FetchPolicy.cachedThenNetwork`
+/// The results of one fetch, in the order in which they become known: usually one; with `FetchPolicy.cachedThenNetwork`
 /// the cached value, then the origin's.
 ///
 /// Nothing happens until the first snapshot is requested, and work on each further one starts only when that one is

@@ -11,7 +11,7 @@ public import HTTPCaching
 ///
 /// The servers decide how long their responses are used; a response without a lifetime is fresh for a tenth of the time
 /// since its last change. A response to a request with secrets (`Authorization`, `Cookie`, `Proxy-Authorization` and
-/// `HTTPRequest.secretFields`) is used for only requests with the same. Every status is a response, not an error.
+/// `HTTPRequest.secretFields`) is used only for requests with the same. Every status is a response, not an error.
 /// `Cache-Status` (RFC 9211) says where a response came from.
 extension Cache {
   /// The response to `request`, from the cache or over `transport`.
@@ -19,8 +19,8 @@ extension Cache {
   /// Failures that did not prevent the response go to the cache's `warn`.
   ///
   /// - Parameters:
-  ///   - policy: whether the cache or the server serves the response. With `cachedThenNetwork` the cached response is the response if
-  ///     there is one, and the server is not asked.
+  ///   - policy: whether the cache or the server serves the response. With `cachedThenNetwork` the cached response is
+  ///     the result if there is one, and the server is not asked.
   ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
   ///   - maxStale: an entry that has been stale for no longer than this is served too; `nil` to serve none.
   ///   - maxRedirects: how many redirects in a row to follow; 0 returns a redirect as the response.

@@ -47,13 +47,16 @@ public struct Cache: Sendable {
   ///
   /// - Parameters:
   ///   - location: the engine and the place of its store, in the short form that the engine's module has.
-  ///   - limits: how much the cache can hold, more than nothing; `nil` for no limits. The entry whose last use is longest ago is evicted first. A small file next to the store, or inside a store that is a directory, records the uses of all processes; for a store on a server without such a file, this process knows its own uses.
+  ///   - limits: how much the cache can hold, more than nothing; `nil` for no limits. The entry whose last use is
+  ///     longest ago is evicted first. A small file next to the store, or inside a store that is a directory, records
+  ///     the uses of all processes; for a store on a server without such a file, this process knows its own uses.
   ///   - isShared: whether the HTTP responses in it are for several users, as on a server: then responses for one user
   ///     are not stored, and `s-maxage` counts (RFC 9111). Values and resources do not depend on it.
   ///   - transforms: the transforms of payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
   ///   - clock: decides which entries are fresh, stale and expired.
-  ///   - warn: called with failures that cost the caller nothing, such as an origin whose failure a stale value covers, a value that could not be stored, a server that is away while the cache is opened: by a mistake in its
-  ///     address too, or a store that was moved aside because its damage had ended a process.
+  ///   - warn: called with failures that cost the caller nothing, such as an origin whose failure a stale value covers,
+  ///     a value that could not be stored, a server that is away while the cache is opened: by a mistake in its address
+  ///     too, or a store that was moved aside because its damage had ended a process.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
   ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the
   ///   limits allow no entry, or two transforms have one name; `CancellationError`.

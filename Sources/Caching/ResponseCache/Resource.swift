@@ -26,8 +26,8 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   /// Failures that did not prevent the response go to the cache's `warn`.
   ///
   /// - Parameters:
-  ///   - policy: whether the cache or the closure provides the value. With `cachedThenNetwork` the cached value is the result if
-  ///     there is one, and the closure is not called.
+  ///   - policy: whether the cache or the closure provides the value. With `cachedThenNetwork` the cached value is the
+  ///     result if there is one, and the closure is not called.
   ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
   ///   - maxStale: an entry that has been stale for no longer than this is served too; `nil` to serve none.
   /// - Throws: the closure's error, if no stale entry can be served; `CacheError` with the closure's message if a
@@ -163,8 +163,8 @@ extension Cache {
   ///     be read by: they are left to expire. An entry that cannot be decoded any more is fetched again, with a warning.
   ///   - lifetime: how long a value is fresh; `nil` for an hour, or for the configured time.
   ///   - staleIfError: how long after that it can be served if `fetch` fails; `nil` for a day, or likewise.
-  ///   - staleWhileRevalidate: how long after that it can be served while `fetch` is called in the background; `nil` for
-  ///     no time, or likewise.
+  ///   - staleWhileRevalidate: how long after that it can be served while `fetch` is called in the background; `nil`
+  ///     for no time, or likewise.
   ///   - fetch: requests the value of a query. After any error except a cancellation a stale value can be served.
   public func resource<Query: LosslessStringConvertible & Sendable, Value: Codable & Sendable>(
     _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,

@@ -30,7 +30,7 @@ public import ResponseCache
 ///   known, and so is streamed as usual.
 /// - A response that requires an authentication challenge to be answered bypasses the cache, and is not kept.
 ///   Credentials in the `Authorization` field or in the URL cause no challenge.
-/// - A response to a request with cookies is used for only requests with the same cookies. If the requests need none,
+/// - A response to a request with cookies is used only for requests with the same cookies. If the requests need none,
 ///   set `httpShouldSetCookies` to `false`.
 /// - `URLSession` undoes content codings (gzip and so on). The cache keeps the content without a coding, with a weak
 ///   entity tag.

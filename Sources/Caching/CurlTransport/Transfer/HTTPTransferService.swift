@@ -38,8 +38,8 @@ public final class HTTPTransferService: DataTransferService {
   ///
   /// - Parameters:
   ///   - timeout: how long the server can take: for everything, or for each piece, depending on `content`.
-  ///   - totalTimeout: how long a whole transfer can take, with the time that its reader spends between reads; `nil` for
-  ///     no further limit.
+  ///   - totalTimeout: how long a whole transfer can take, with the time that its reader spends between reads; `nil`
+  ///     for no further limit.
   ///   - settings: the settings of these limits.
   ///   - options: the proxy and the trusted certificates.
   ///   - environment: looks up an environment variable, for proxies and trusted certificates, with the first request.

@@ -16,7 +16,7 @@ public struct HTTPRequest: Sendable, Hashable {
   /// never sent: it stands for the certificate when requests are compared, as `Authorization` does for itself.
   public var clientIdentity: String?
   /// The names of the fields whose values are secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`,
-  /// which always are. A response to a request with such fields is used for only requests with the same ones, and they
+  /// which always are. A response to a request with such fields is used only for requests with the same ones, and they
   /// are not sent to another origin.
   public var secretFields: Set<String> = []
   /// The secrets that `url` leaves out of its query, by the names of their parameters. They are not sent: they stand for
