@@ -164,8 +164,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (StreamedContent.pieces(["abc"], length: 4), "it has 3 bytes, and not 4"),
-    (.pieces(["abc", "def"], length: 4), "it is longer than 4 bytes"),
+    (StreamedContent.pieces(["abc"], length: 4), "it has 3 bytes instead of the announced 4"),
+    (.pieces(["abc", "def"], length: 4), "it is longer than the announced 4 bytes"),
     (StreamedContent { () throws(CacheError) in throw CacheError(.ioFailed, "no more") }, "no more"),
   ])
   func contentThatDiffersFromTheAnnouncedOne(_ content: StreamedContent, _ words: String) async throws {

@@ -166,7 +166,7 @@ import Testing
     _ = try await scratch.cachectl(cities + ["--set", "network.proxy=\(server.url)", "fetch", "cities"])
     #expect(server.requests.last?.path == "http://xn--bcher-kva.example/c")
     for wrong in ["http://localhost／evil/", "http://a＠b/", "http://\u{301}b/"] {
-      expectFailure(try await scratch.cachectl("fetch", "url", wrong), status: 64, mentioning: ["no URL"])
+      expectFailure(try await scratch.cachectl("fetch", "url", wrong), status: 64, mentioning: ["not a URL"])
     }
   }
 
@@ -174,7 +174,7 @@ import Testing
   func urlsThatAreNotOfAWebServerAreMistakes(url: String) async throws {
     let scratch = try Scratch()
     for command in [["show"], ["rm"]] {
-      expectFailure(try await scratch.cachectl(command + [url]), status: 64, mentioning: ["no URL"])
+      expectFailure(try await scratch.cachectl(command + [url]), status: 64, mentioning: ["not a URL"])
     }
   }
 
