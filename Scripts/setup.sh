@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2086
-# Sourced from the top level by what builds, tests and installs: finds the toolchain, installs what is missing of the
-# system's packages, and copies programs.
+# Sourced from the top level by the scripts that build, test and install: finds the toolchain, installs missing packages of
+# the system, and copies programs.
 # Everything it says goes to stderr.
 
 # The packages for building the program. If a line has several names, any of them will do, and the first is installed.

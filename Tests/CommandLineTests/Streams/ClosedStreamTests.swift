@@ -24,7 +24,7 @@ import Testing
     #expect(try verified.document()["entriesChecked"] == .number(2))
   }
 
-  @Test(arguments: [(">&-", "the standard output is closed"), (">/dev/full", "No space left")])
+  @Test(arguments: [(">&-", "stdout is closed"), (">/dev/full", "No space left")])
   func whyNothingCanBeWrittenIsSaid(redirection: String, words: String) async throws {
     let ended = try await run(redirection, ["--version"], try Scratch())
     expectFailure(ended, status: 74, mentioning: [words])
@@ -35,6 +35,6 @@ import Testing
   func nothingIsReadOutOfAStore(engine: String) async throws {
     let scratch = try Scratch()
     let ended = try await run("<&-", ["--backend", engine, "import"], scratch)
-    expectFailure(ended, status: 74, mentioning: ["the standard input is closed"])
+    expectFailure(ended, status: 74, mentioning: ["stdin is closed"])
   }
 }

@@ -23,7 +23,7 @@ import Testing
     let scratch = try Scratch()
     let run = try await run("true", ["import"], "<&3", signal, in: scratch)
     #expect(run.status == status && run.output.isEmpty, "\(run.errors)")
-    #expect(run.errors.contains("the import of the standard input was interrupted: no entry was imported"))
+    #expect(run.errors.contains("the import of stdin was interrupted: no entry was imported"))
     expectSuccess(try await scratch.cachectl("verify"))
   }
 

@@ -94,7 +94,7 @@ public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     guard !parts.isEmpty, !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
       throw CacheError(
-        .invalidRequest, "'\(path)' is no path of a poster",
+        .invalidRequest, "'\(path)' is not the path of a poster",
         hint: "take the posterPath of a movie that 'fetch movies' finds")
     }
     return Endpoint(

@@ -82,7 +82,7 @@ public struct ErrorView: Sendable, Hashable {
     ]
   }
 
-  /// What went wrong, and on a second line what to do about it, each with its line end.
+  /// The message, and the hint on a second line, each with its line end.
   public var text: String {
     let message = MessageText.message(message)
     let hint = MessageText.hint(hint)

@@ -104,7 +104,7 @@ struct BenchmarkOutcome: OutputView {
     if let fileSystem = report.environment["fileSystem"], ["tmpfs", "ramfs"].contains(fileSystem) {
       warnings.append(
         ErrorView(
-          code: "storesInMemory", message: "the stores were on a file system in memory, where nothing is ever synced",
+          code: "storesInMemory", message: "the stores were on a file system in memory, which never syncs",
           hint: "set TMPDIR to a folder on a disk"))
     }
     return warnings + (comparison?.warnings(file: savedFile) ?? [])

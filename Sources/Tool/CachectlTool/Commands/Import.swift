@@ -39,7 +39,7 @@ struct ImportCommand: AsyncParsableCommand {
     let progress = ProgressDisplay("Importing", isVisible: global.showsProgress)
     defer { progress.finish() }
     return try await store.entries.importLines(
-      of: file ?? "the standard input", TransferOptions(overwrites: overwrite, isDryRun: dryRun),
+      of: file ?? "stdin", TransferOptions(overwrites: overwrite, isDryRun: dryRun),
       progress: progress.update(done:total:)
     ) { () async throws(CacheError) in try await input.next() }
   }

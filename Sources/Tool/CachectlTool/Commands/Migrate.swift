@@ -73,7 +73,7 @@ struct Migration {
 
   /// The error that entries are missing from the destination, or differ there; `nil` if all is well.
   var failure: CacheError? {
-    report.different.failure(of: to, "not as in \(from)", hint: "migrate again: what is there is skipped")
+    report.different.failure(of: to, "not as in \(from)", hint: "migrate again: entries that are there are skipped")
       ?? report.damaged.damage(of: from, not: "copied")
   }
 

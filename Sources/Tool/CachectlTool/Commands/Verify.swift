@@ -5,9 +5,9 @@ struct VerifyCommand: AsyncParsableCommand {
       The engine checks the structure of the store. Then each entry is checked by its checksum, and by its seal if it is \
       sealed and its key is configured. The exit code is 65 if something is wrong.
 
-      A repair moves the damaged store aside, and never deletes it. A separate process, which damage can end, reads what is \
-      still readable, and a new store receives it. There can have been more entries, so the exit code is 65 even then. A dry \
-      run only says what would be saved.
+      A repair moves the damaged store aside, and never deletes it. A separate process, which damage can end, reads the \
+      entries that are still readable, and a new store receives them. There can have been more entries, so the exit code \
+      is 65 even then. A dry run only says what would be saved.
       """,
     examples: ["cachectl verify", "cachectl verify --repair --dry-run", "cachectl --backend lmdb verify --repair"])
 

@@ -128,7 +128,7 @@ struct Doctor: Sendable {
       guard let time, time.isAhead(of: now) else { continue }
       return .warning(
         "clock", "\(what) at \(RFC3339Text.text(time.sinceEpoch)), but it is \(text) by the clock",
-        hint: "set the clock: until it is right, what is fresh may be served too long or not at all")
+        hint: "set the clock: until it is right, fresh entries might be served too long or not at all")
     }
     return .ok("clock", "it is \(text), and no file is from the future")
   }

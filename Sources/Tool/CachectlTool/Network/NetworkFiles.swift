@@ -53,7 +53,7 @@ struct NetworkFiles: Sendable {
   private mutating func text(of path: String, holding content: Content, _ purpose: Purpose) -> String? {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-      if purpose == .clientCertificate { note("\(path) is no regular file", content, purpose) }
+      if purpose == .clientCertificate { note("\(path) is not a regular file", content, purpose) }
       return nil
     }
     var bytes: [UInt8]?

@@ -34,7 +34,7 @@ public struct PluginCatalogue: Sendable {
   public func plugin(named name: String) throws(CacheError) -> any StoragePlugin {
     guard let plugin = plugins.first(where: { $0.declaration.name == name }) else {
       if name == TieredSettings.name {
-        throw CacheError(.unknownBackend, "\(name) is no engine of its own", hint: TieredSettings.advice)
+        throw CacheError(.unknownBackend, "\(name) is not a single engine", hint: TieredSettings.advice)
       }
       let known = declarations.map(\.name).joined(separator: ", ")
       throw CacheError(.unknownBackend, "there is no backend '\(name)'", hint: "use one of: \(known)")

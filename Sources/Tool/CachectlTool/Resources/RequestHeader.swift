@@ -94,7 +94,7 @@ struct RequestHeader {
       else {
         // Do not repeat the line: it might hold a secret.
         throw CacheError(
-          .invalidRequest, "\(path == "-" ? "the standard input" : path), line \(index + 1), is not a header field",
+          .invalidRequest, "\(path == "-" ? "stdin" : path), line \(index + 1), is not a header field",
           hint: "write each field on a line of its own, as Name: value")
       }
       try add(line, isSecret: true)

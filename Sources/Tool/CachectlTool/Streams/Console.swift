@@ -5,9 +5,9 @@ internal import CacheBase
 /// One of the standard streams, or another one that can block, and the screen it shows texts on.
 struct Console: Sendable {
   /// stdout: data, and nothing else.
-  static let output = Console(descriptor: STDOUT_FILENO, name: "the standard output")
+  static let output = Console(descriptor: STDOUT_FILENO, name: "stdout")
   /// stderr: everything else.
-  static let error = Console(descriptor: STDERR_FILENO, name: "the standard error")
+  static let error = Console(descriptor: STDERR_FILENO, name: "stderr")
 
   let descriptor: Int32
   /// The name for messages.
@@ -82,9 +82,9 @@ struct Console: Sendable {
     let (message, hint) =
       switch number {
       // A closed stream; see `keepClosedStreams`.
-      case EBADF: ("\(name) is closed", "start the command with it open, or with >/dev/null where it is not wanted")
-      case ENOSPC, EDQUOT: ("\(name) cannot be written: \(reason)", "make room where it goes to")
-      default: ("\(name) cannot be written: \(reason)", "check where it goes to")
+      case EBADF: ("\(name) is closed", "start the command with it open, or discard the output with >/dev/null")
+      case ENOSPC, EDQUOT: ("\(name) cannot be written: \(reason)", "make room at its destination")
+      default: ("\(name) cannot be written: \(reason)", "check its destination")
       }
     return CacheError(number == ENOSPC ? .noSpace : .ioFailed, message, hint: hint)
   }

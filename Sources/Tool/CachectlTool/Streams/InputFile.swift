@@ -88,7 +88,7 @@ final class InputFile: Sendable {
       // A folder takes the place of a closed stream; see `Console.keepClosedStreams`.
       let isClosed = number == EISDIR || number == EBADF
       let reason = isClosed ? "is closed, or a folder" : "cannot be read: \(String(cString: strerror(number)))"
-      return CacheError(code, "the standard input \(reason)", hint: "pass the data by a pipe, or name a file")
+      return CacheError(code, "stdin \(reason)", hint: "pass the data by a pipe, or name a file")
     }
     return CacheError(
       code, "\(path) cannot be read: \(String(cString: strerror(number)))", hint: "name a file that can be read")
