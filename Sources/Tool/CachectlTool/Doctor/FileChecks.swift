@@ -15,7 +15,8 @@ struct FileChecks: Sendable {
     guard let folder = files.file(at: path) else { return [absentHome(path)] + ancestors(of: path, name) }
     guard folder.kind == .folder else {
       return [
-        .problem(name, .cannotCreate, "\(path) is not a directory", hint: "name another one with --home or CACHECTL_HOME")
+        .problem(
+          name, .cannotCreate, "\(path) is not a directory", hint: "name another one with --home or CACHECTL_HOME")
       ]
     }
     var findings = unsafe(folder, path, name) + ancestors(of: path, name)
