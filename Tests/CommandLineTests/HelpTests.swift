@@ -45,7 +45,8 @@ import Testing
     for page in ["cachectl.1", "cachectl-ls.1", "cachectl.json.5"] {
       #expect(try await scratch.cachectl("__manual", page).text.contains("\"\(program)\""), "\(page)")
     }
-    let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
+    let file = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+    let root = file.appendingPathComponent("../../..").standardized
     func page(_ name: String) throws -> String {
       try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
     }
