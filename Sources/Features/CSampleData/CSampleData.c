@@ -14,10 +14,6 @@ static const uint8_t cities[] = {
 #embed "Data/cities.txt"
 };
 
-static const uint8_t city_orders[] = {
-#embed "Data/city-orders.txt"
-};
-
 static const uint8_t movies[] = {
 #embed "Data/movies.tsv.z"
 };
@@ -55,8 +51,6 @@ CSampleText csample_poster(uint64_t number) {
 }
 
 CSampleText csample_cities(void) { return (CSampleText){cities, sizeof cities}; }
-
-CSampleText csample_city_orders(void) { return (CSampleText){city_orders, sizeof city_orders}; }
 
 // Decompresses `data`, which follows the four bytes of its length, into memory that is never freed. Empty if there is
 // no memory.

@@ -14,9 +14,6 @@ typedef struct {
 /// The cities, by state and name, in columns of fixed width.
 CSampleText csample_cities(void);
 
-/// The numbers of the cities in each of six orders, in columns of fixed width.
-CSampleText csample_city_orders(void);
-
 /// The movies, the best known first, one a line, fields separated by tabs. The first call decompresses them, in a few
 /// milliseconds; the text is empty if there is no memory for it.
 CSampleText csample_movies(void);

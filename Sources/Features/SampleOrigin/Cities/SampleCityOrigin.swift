@@ -1,6 +1,8 @@
 internal import CSampleData
 public import CacheData
+internal import CacheBase
 internal import CacheDomain
+internal import Synchronization
 
 /// The bundled cities: 6,057 cities of the US with the total revenue of their tax-exempt organizations.
 ///
@@ -42,16 +44,17 @@ public struct SampleCityOrigin: CityOrigin {
   }
 }
 
-/// The embedded cities and their six orders. Rows are parsed on demand.
+/// The embedded cities. Rows are parsed on demand.
 ///
 /// `Scripts/make-sample-data` writes the columns; `Sources/Features/CSampleData/README.md` lists them.
 enum CityTable {
   private static let rows = EmbeddedText(csample_cities())
-  private static let orders = EmbeddedText(csample_city_orders())
-
   private static let rowLength = 43
-  private static let orderRowLength = 30
-  private static let orderColumnLength = 5
+  /// The columns of a row: numbers are right-aligned.
+  private static let (name, revenue, organizations) = (3..<25, 26..<37, 38..<42)
+
+  /// The numbers of the cities in each order that has been asked for. To sort them takes a millisecond.
+  private static let orders = Mutex<[[Int]]>(Array(repeating: [], count: 6))
 
   /// The number of cities.
   static var count: Int { rows.count / rowLength }
@@ -61,28 +64,43 @@ enum CityTable {
     guard (0..<count).contains(index) else { return nil }
     let start = index * rowLength
     let state = rows.string(start..<start + 2)
-    let name = trimmed(start + 3..<start + 25)
-    guard let revenue = rows.number(start + 26..<start + 37) else { return nil }
-    guard let organizations = rows.number(start + 38..<start + 42) else { return nil }
+    let name = trimmed(range(name, ofRow: index))
+    guard let revenue = rows.number(range(revenue, ofRow: index)),
+      let organizations = rows.number(range(organizations, ofRow: index))
+    else { return nil }
     return City(
       id: "\(state)/\(name)", name: name, subName: state, revenue: revenue, organizationCount: organizations)
+  }
+
+  private static func range(_ column: Range<Int>, ofRow index: Int) -> Range<Int> {
+    index * rowLength + column.lowerBound..<index * rowLength + column.upperBound
   }
 
   /// The city at `position`, from 0, in the given order. The identifier breaks ties, ascending in both directions.
   static func city(at position: Int, order: CityOrder, direction: SortDirection) -> City? {
     guard (0..<count).contains(position) else { return nil }
-    let start = position * orderRowLength + column(order, direction) * orderColumnLength
-    return orders.number(start..<start + orderColumnLength - 1).flatMap { city($0) }
+    let (place, column) =
+      switch order {
+      case .revenue: (0, revenue)
+      case .organizations: (2, organizations)
+      case .name: (4, name)
+      }
+    let isAscending = direction == .ascending
+    return orders.withLock { orders in
+      let place = isAscending ? place : place + 1
+      if orders[place].isEmpty { orders[place] = sorted(by: column, isAscending) }
+      return city(orders[place][position])
+    }
   }
 
-  private static func column(_ order: CityOrder, _ direction: SortDirection) -> Int {
-    let first =
-      switch order {
-      case .revenue: 0
-      case .organizations: 2
-      case .name: 4
-      }
-    return direction == .ascending ? first : first + 1
+  /// The numbers of the cities by the bytes of `column`. The rows are in the order of the identifiers.
+  private static func sorted(by column: Range<Int>, _ isAscending: Bool) -> [Int] {
+    (0..<count).sorted { left, right in
+      guard let bytes = rows.bytes.baseAddress else { return false }
+      let (first, second) = (range(column, ofRow: left).lowerBound, range(column, ofRow: right).lowerBound)
+      let difference = memcmp(bytes + first, bytes + second, column.count)
+      return difference == 0 ? left < right : (difference < 0) == isAscending
+    }
   }
 
   private static func trimmed(_ range: Range<Int>) -> String {
