@@ -34,6 +34,7 @@ static struct {
 extern char **environ;
 static atomic_bool is_installed, is_retried, is_ending;
 static _Atomic(const char *) otherwise;
+static _Atomic(void (*)(void)) preparation;
 
 // The store that the thread uses, plus one. A handler reads it: so it must be there without being allocated.
 static _Thread_local int entered
@@ -47,6 +48,8 @@ enum { count = sizeof signals / sizeof *signals };
 static struct sigaction former[count];
 
 int ccrash_add(int file, const char *path, const char *engine, const char *mark) {
+  void (*install)(void) = atomic_exchange(&preparation, NULL);
+  if (install) install();
   if (strlen(mark) >= path_size || strlen(path) >= path_size) return -1;
   for (int store = 0; store < capacity; store++) {
     int state = unused;
@@ -174,16 +177,27 @@ static void handle(int number, siginfo_t *info, void *context) {
   if (!is_fault || number == SIGTRAP) raise(number);
 }
 
+// For a thread that has no room on its stack. Other threads use their own.
+static void set_stack(void) {
+  static char room[1 << 16];
+  static atomic_bool is_taken;
+  if (atomic_exchange(&is_taken, 1)) return;
+  stack_t stack = {.ss_sp = room, .ss_size = sizeof room};
+  sigaltstack(&stack, NULL);
+}
+
+void ccrash_prepare(void (*install)(void)) {
+  set_stack();
+  atomic_store(&preparation, install);
+}
+
 void ccrash_install(int status, const char *before, const char *between, const char *after) {
   notice.status = status;
   notice.before = before;
   notice.between = between;
   notice.after = after;
   if (atomic_exchange(&is_installed, 1)) return;
-  // For a thread that has no room on its stack. Other threads than this one use their own.
-  static char room[1 << 16];
-  stack_t stack = {.ss_sp = room, .ss_size = sizeof room};
-  sigaltstack(&stack, NULL);
+  set_stack();
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigemptyset(&action.sa_mask);
   for (int index = 0; index < count; index++) sigaction(signals[index], &action, &former[index]);

@@ -1,7 +1,11 @@
 import CCrashNotice
 import Foundation
 import CacheBase
+import Synchronization
 import Testing
+
+/// How often the program was told to install its handlers.
+private let preparations = Atomic(0)
 
 /// The table of mapped stores.
 @Suite(.serialized) struct CrashNoticeTests {
@@ -74,6 +78,14 @@ import Testing
     #expect(store >= 0)
     for store in stores + [store] { ccrash_remove(store) }
     #expect(find(file.map) == -1)
+  }
+
+  @Test func handlersAreInstalledBeforeTheFirstStoreIsAdded() throws {
+    let file = try MappedFile()
+    ccrash_prepare { preparations.add(1, ordering: .relaxed) }
+    #expect(preparations.load(ordering: .relaxed) == 0)
+    for _ in 0..<2 { ccrash_remove(file.add()) }
+    #expect(preparations.load(ordering: .relaxed) == 1)
   }
 
   @Test func withoutHandlersNothingEndsTheProcess() throws {

@@ -30,6 +30,10 @@ int ccrash_find(const void *address);
 /// Ends the process because `store` is damaged. Returns if no handlers are installed.
 void ccrash_end(int store);
 
+/// Calls `install`, once, before the first store is added: a program that maps no file needs neither handlers nor their
+/// texts. The calling thread can handle a signal even if its stack is full.
+void ccrash_prepare(void (*install)(void));
+
 /// Installs handlers for the signals of crashes, once. A notice is `before`, the path of the store, `between`, the name of
 /// its engine and `after`, which must stay in memory. `status` is the exit status.
 void ccrash_install(int status, const char *before, const char *between, const char *after);

@@ -9,8 +9,8 @@ enum CrashNotice {
   private static let libraries = Mutex<[EngineLibrary]>([])
 
   /// From now on, a crash while reading a damaged store ends the process with the status of damage and a mark next to the
-  /// store; see `CrashedStore`. Any other crash keeps its signal.
-  static func install() { installed }
+  /// store; see `CrashedStore`. Any other crash keeps its signal. The texts are made once an engine maps a file.
+  static func install() { ccrash_prepare { CrashNotice.installed } }
 
   private static let installed: Void = {
     let damage = ErrorView(
@@ -55,6 +55,6 @@ enum CrashNotice {
       hint: "run: cachectl backends test \(newest.path)")
     guard let line = strdup(Diagnostics.standard.text(.error(crash))) else { return }
     ccrash_write_otherwise(line)
-    install()
+    installed
   }
 }
