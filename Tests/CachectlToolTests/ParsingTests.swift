@@ -62,7 +62,7 @@ struct DeclarationDefectTests {
       try loader.checkDeclarations()
       return #expect(loader.problems() == [])
     }
-    let error = try #require(throws: ConfigurationError.self) { try loader.load() }
+    let error = try #require(throws: ConfigurationError.self) { try loader.checkDeclarations() }
     #expect(error.code == .defect && error.message == message, "\(error.message)")
     #expect(ExitCode(error) == ExitCode(70) && loader.problems() == [error])
   }

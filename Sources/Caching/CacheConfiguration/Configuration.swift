@@ -3,7 +3,9 @@ public import EngineAPI
 
 /// The whole configuration with its effective values: an argument of the program overrides the environment, which
 /// overrides the file, which overrides the default.
-public struct Configuration: Sendable {
+///
+/// It is large, and everything has it: so it is never copied.
+public final class Configuration: Sendable {
   /// The absolute path of the file in use; `nil` if there is none.
   public let file: String?
   /// The absolute path of the folder for stores.
@@ -21,10 +23,10 @@ public struct Configuration: Sendable {
   private let reader: SectionReader
 
   init(
-    file: String?, home: (path: String, source: ConfigurationSource), _ reader: SectionReader,
-    naming references: [EngineReference], loaded engines: [LoadedEngine]
+    home: (path: String, source: ConfigurationSource), _ reader: SectionReader,
+    naming references: [EngineReference] = [], loaded engines: [LoadedEngine] = []
   ) {
-    self.file = file
+    file = reader.sources.file?.path
     self.home = home.path
     homeSource = home.source
     self.reader = reader
@@ -33,13 +35,19 @@ public struct Configuration: Sendable {
     namedEngines = [backend] + references.map { EngineName.name(of: $0.text) }
   }
 
-  /// The values of `section`. A section that the loader was not given has its defaults.
+  /// The values of `section`.
   public func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section { reader.section(section) }
 
   /// The source of the value of the key at `path`; `nil` if it has none.
   package func source(of path: String) -> ConfigurationSource? {
-    guard let setting = reader[path], setting.value != nil else { return nil }
+    guard let setting = reader.completed()[path], setting.value != nil else { return nil }
     return setting.source
+  }
+
+  /// The options of `engine`; empty if no such engine was declared.
+  private func settings(of engine: String) -> [Setting] {
+    let section = Setting.path(of: engine)
+    return (engine == backend ? reader : reader.completed()).settings.filter { $0.section == section }
   }
 }
 
@@ -50,10 +58,9 @@ extension Configuration {
   /// - Throws: `CacheError` with the code `invalidOption` if the variable of a secret is not set.
   public func options(of engine: String) throws(CacheError) -> [String: OptionValue] {
     var values: [String: OptionValue] = [:]
-    for option in reader.engines.first(where: { $0.name == engine })?.options ?? [] {
-      guard let setting = reader[Setting.path(of: option.name, engine)] else { continue }
+    for setting in settings(of: engine) {
       switch setting.value {
-      case .option(let value): values[option.name] = value
+      case .option(let value): values[setting.name] = value
       case .secret(let secret):
         guard let value = secret.value else {
           throw CacheError(
@@ -61,7 +68,7 @@ extension Configuration {
             "\(setting.source): '\(setting.path)' names the environment variable \(secret.variable), which is not set",
             hint: "set \(secret.variable)")
         }
-        values[option.name] = .text(value)
+        values[setting.name] = .text(value)
       case .list, .headers, .secrets, nil: break
       }
     }
@@ -75,26 +82,27 @@ extension Configuration {
   public var storePath: String? { storePath(of: storeEngine) }
 
   /// The path of the store of the engine called `backend`; `nil` if it has none.
-  public func storePath(of backend: String) -> String? { reader[Setting.path(of: "path", backend)]?.value?.text }
+  public func storePath(of backend: String) -> String? {
+    settings(of: backend).first { $0.name == "path" }?.value?.text
+  }
 
   /// The address of the server with the configured engine's store; `nil` if the store is not on a server, or the address
   /// is a secret. It holds no user and no password: an address with one is refused.
-  public var storeAddress: String? { reader[Setting.path(of: "url", storeEngine)]?.value?.text }
+  public var storeAddress: String? { settings(of: storeEngine).first { $0.name == "url" }?.value?.text }
 
   /// `error` of the engine called `backend`. If it is about the value of an option, which its message names as in
   /// "option 'url'", the message then begins with the source of that value.
   package func namingSource(of error: CacheError, backend: String) -> CacheError {
-    let options = reader.engines.first { $0.name == backend }?.options ?? []
     guard error.code == .invalidOption,
-      let option = options.first(where: { error.message.holds("option '\($0.name)'") }),
-      let source = source(of: Setting.path(of: option.name, backend)), source != .default
+      let option = settings(of: backend).first(where: { error.message.holds("option '\($0.name)'") }),
+      option.value != nil, option.source != .default
     else { return error }
     return CacheError(
-      error.code, "\(source): \(error.message)", hint: error.hint, key: error.key, cause: error.cause)
+      error.code, "\(option.source): \(error.message)", hint: error.hint, key: error.key, cause: error.cause)
   }
 
   /// All keys that have a value, in the order of display. Paths are absolute; secrets are not shown.
-  public var entries: [ConfigurationEntry] { reader.settings.compactMap(ConfigurationEntry.init) }
+  public var entries: [ConfigurationEntry] { reader.completed().settings.compactMap(ConfigurationEntry.init) }
 
   /// All of `entries` as the document of a configuration file. Loading it gives the same values.
   public var document: JSONValue { .nested(entries.map { ($0.key, $0.json) }) }

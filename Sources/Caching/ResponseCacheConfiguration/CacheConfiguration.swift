@@ -80,15 +80,13 @@ public struct CacheConfiguration: Sendable {
       throw CacheError(.invalidOption, "the name of the file is empty", hint: "name one, or leave it out")
     }
     let loader = ConfigurationLoader(
-      names: names, engines: engines.map(\.declaration), sections: [CacheSettings.self] + sections, policies: policies,
-      environment: environment, workingDirectory: workingDirectory, userHome: userHome,
+      names: names, engines: engines.map { plugin in DeclaredEngine(plugin.declaration.name, plugin.declaration) },
+      common: [CacheSettings.self], sections: sections, policies: policies, environment: environment, workingDirectory: workingDirectory, userHome: userHome,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
     let assignments = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    do throws(ConfigurationError) {
-      configuration = try loader.load(ConfigurationFlags(file: file, home: home, settings: assignments))
-    } catch {
-      throw CacheError(error)
-    }
+    let (loaded, problems) = loader.read(ConfigurationFlags(file: file, home: home, settings: assignments))
+    guard let loaded else { throw CacheError(problems[0]) }
+    configuration = loaded
     let backend = configuration.backend
     guard let plugin = engines.first(where: { $0.declaration.name == backend }) else {
       throw CacheError(.unknownBackend, "\(program) has no engine", hint: "give CacheConfiguration at least one")

@@ -26,12 +26,12 @@ public struct Cachectl: Sendable {
 
   /// The program with `engines`, `transforms`, `layers`, `resources`, `policies` and `commands`.
   public init(
-    engines: [any StoragePlugin] = .standard, transforms: [any TransformSettings.Type] = .standard,
+    engines: PluginCatalogue = .standard, transforms: [any TransformSettings.Type] = .standard,
     layers: [any LayerSettings.Type] = .standard, resources: [ToolResource] = .standard,
     policies: [EvictionPolicy] = .standard,
     commands: [CommandGroup] = .standard
   ) {
-    catalogue = PluginCatalogue(engines)
+    catalogue = engines
     self.transforms = transforms
     self.layers = layers
     self.resources = resources
@@ -65,7 +65,9 @@ public struct Cachectl: Sendable {
 
   /// Reads the command line, runs the command, and reports a failure in one line.
   private static func run(arguments: [String]) async -> ExitCode {
-    if let request = CompletionRequest(arguments) {
+    // Shells, packages and the program itself call commands that people do not see.
+    let isHidden = arguments.first?.hasPrefix("__") == true
+    if isHidden, let request = CompletionRequest(arguments) {
       StoredNames.endSoon()
       Console.output.writeIfPossible(await CachectlCommand.completions(for: request))
       return .success
@@ -79,15 +81,13 @@ public struct Cachectl: Sendable {
           .malformed, "the environment variable \(name) is not written in UTF-8",
           hint: "set it to text in UTF-8, or unset it")
       }
-      // For what installs the program, and what writes its pages.
-      if let files = Documents.files(arguments.first), arguments.count <= 2 {
+      if isHidden, let files = Documents.files(arguments.first), arguments.count <= 2 {
         try Console.output.write(try Documents.text(arguments.dropFirst().first, of: files))
         return .success
       }
-      let command: any ParsableCommand.Type =
-        arguments.first == DamagedStoreCommand.name ? DamagedStoreCommand.self : CachectlCommand.self
-      let words = command == CachectlCommand.self ? arguments : Array(arguments.dropFirst())
-      switch try command.parseAsRoot(words) {
+      let isReading = isHidden && arguments.first == DamagedStoreCommand.name
+      let command: any ParsableCommand.Type = isReading ? DamagedStoreCommand.self : CachectlCommand.self
+      switch try command.parseAsRoot(isReading ? Array(arguments.dropFirst()) : arguments) {
       case .command(var command, let path):
         do { try await command.runToEnd() } catch let error as ValidationError {
           throw CommandLineError(error, in: path)

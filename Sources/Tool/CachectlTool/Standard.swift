@@ -9,9 +9,9 @@
 
 /// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers
 /// and policies are listed next to their protocols.
-extension [any StoragePlugin] {
+extension PluginCatalogue {
   /// The engines that are built in; the first is the default.
-  public static var standard: Self { PluginCatalogue.builtIn.plugins }
+  public static var standard: Self { builtIn }
 }
 
 extension [any TransformSettings.Type] {

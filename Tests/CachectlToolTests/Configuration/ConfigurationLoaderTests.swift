@@ -64,6 +64,63 @@ struct ConfigurationLoaderTests {
     #expect(Counting.count.load(ordering: .relaxed) == 1)
   }
 
+  /// A start declares the engine that it uses, and neither the others nor a section of which nothing is said. What the
+  /// configuration says of them is still checked.
+  @Test(
+    arguments: [
+      ("{}", 1, 0, nil), (#"{"backend": "second", "cache": {"maxEntries": 7}}"#, 1, 0, nil),
+      (#"{"backends": {"first": {"url": "http://first/"}}}"#, 1, 0, nil),
+      (#"{"backends": {"second": {"url": "http://second/"}}}"#, 3, 1, nil),
+      (#"{"backends": {"second": {"uri": "http://second/"}}}"#, 3, 1, "unknown key 'backends.second.uri'"),
+      (#"{"backends.first": {}}"#, 3, 1, #"unknown key '"backends.first"'"#),
+      (#"{"spare": {"isHigh": 1}}"#, 3, 1, "'spare.isHigh' is a whole number, not a boolean"),
+      (#"{"spare": {"isLow": true}}"#, 3, 1, "unknown key 'spare.isLow'"),
+    ] as [(String, Int, Int, String?)])
+  func aStartDeclaresWhatItNeeds(file: String, engines: Int, sections: Int, mistake: String?) throws {
+    let declared = SpareSettings.Counts()
+    let found = SpareSettings.$counts.withValue(declared) { () -> Result<Configuration, ConfigurationError> in
+      let loader = ConfigurationLoader(
+        engines: ["first", "second"].map { name in
+          DeclaredEngine(name, declared.engine(Fixtures.engine(name, Fixtures.server.options)))
+        },
+        sections: [SpareSettings.self], policies: EvictionPolicy.standard, environment: [:],
+        workingDirectory: "/project", userHome: "/home/ada", libraries: EngineLibraries(),
+        readFile: { $0 == Fixtures.file ? Array(file.utf8) : nil })
+      return Result { () throws(ConfigurationError) in try loader.load() }
+    }
+    #expect(declared.engines.load(ordering: .relaxed) == engines)
+    #expect(declared.sections.load(ordering: .relaxed) == sections)
+    switch found {
+    case .success(let configuration):
+      #expect(mistake == nil && configuration.section(SpareSettings.self).isHigh)
+      #expect(configuration.entries.contains { $0.key == "spare.isHigh" })
+      #expect(try configuration.options(of: "second")["maxRetryCount"] == .integer(3))
+    case .failure(let error): #expect(mistake.map { error.message.hasSuffix($0) } == true, "\(error.message)")
+    }
+  }
+
+  /// A section that no command of the sample needs, and how often it and the engines are declared.
+  struct SpareSettings: ConfigurationSection {
+    final class Counts: Sendable {
+      let engines = Atomic(0)
+      let sections = Atomic(0)
+
+      func engine(_ declaration: EngineDeclaration) -> EngineDeclaration {
+        engines.add(1, ordering: .relaxed)
+        return declaration
+      }
+    }
+
+    @TaskLocal static var counts: Counts?
+    static let path = "spare"
+    let isHigh: Bool
+
+    init(_ keys: inout SectionReader) {
+      isHigh = keys.boolean("isHigh", default: true, help: "whether it is high")
+      Self.counts?.sections.add(1, ordering: .relaxed)
+    }
+  }
+
   @Test(
     arguments: [
       (nil, nil, nil, "sqlite", ConfigurationSource.default),

@@ -26,19 +26,52 @@ public protocol ConfigurationSection: Sendable {
   init(_ keys: inout SectionReader)
 }
 
+/// An engine whose options are keys. They are declared only if they are needed.
+package struct DeclaredEngine: Sendable {
+  /// The engine's name.
+  package let name: String
+  /// The engine's declaration, which is made at each access.
+  package var declaration: EngineDeclaration { make() }
+  private let make: @Sendable () -> EngineDeclaration
+
+  /// The engine `name` with that declaration.
+  package init(_ name: String, _ declaration: @autoclosure @escaping @Sendable () -> EngineDeclaration) {
+    self.name = name
+    make = declaration
+  }
+}
+
+/// The engines, sections and eviction policies of a program: all that its keys are made of.
+struct ProgramDeclarations: Sendable {
+  /// The built-in engines, the default first.
+  let engines: [DeclaredEngine]
+  /// Whether the configuration can name engines that are not built in.
+  let loadsEngines: Bool
+  /// The sections with the keys outside of all objects, and those on which it depends what engine is loaded.
+  let first: [any ConfigurationSection.Type]
+  /// The sections that every command needs.
+  let common: [any ConfigurationSection.Type]
+  /// All others, in the order of display.
+  let others: @Sendable () -> [any ConfigurationSection.Type]
+  /// The eviction policies, the default first.
+  let policies: [EvictionPolicy]
+
+  /// All sections, in the order of display.
+  var sections: [any ConfigurationSection.Type] { first + common + others() }
+}
+
 /// Declares the keys of sections and reads their values, both with one call for each key. It reads each section once.
+///
+/// A command needs few keys: a section of which the configuration says nothing is read when its values are asked for.
 ///
 /// `help` says what the key is for, in one line without a final full stop.
 public struct SectionReader: Sendable {
   let sources: SettingSources
-  /// The eviction policies, the default first.
-  let policies: [EvictionPolicy]
-  /// The paths of all sections of the program.
-  package let sectionPaths: [String]
+  private let program: ProgramDeclarations
   /// The engines whose options are keys: those that are built in, and then those that were loaded.
-  package internal(set) var engines: [EngineDeclaration]
-  /// Whether the configuration can name engines that are not built in.
-  let loadsEngines: Bool
+  package internal(set) var engines: [DeclaredEngine]
+  /// Whether all sections and the options of all engines have been read.
+  private var isComplete = false
 
   /// The keys declared so far, with their values, in the order of display.
   package private(set) var settings: [Setting] = []
@@ -60,26 +93,63 @@ public struct SectionReader: Sendable {
   /// The maximum number of reported mistakes: enough to correct a file, and a limit on the work for a hopeless one.
   static let maximumProblems = 100
 
-  init(
-    _ sources: SettingSources, engines: [EngineDeclaration] = [], loadsEngines: Bool = false,
-    sectionPaths: [String] = [], policies: [EvictionPolicy]
-  ) {
+  init(_ sources: SettingSources, _ program: ProgramDeclarations) {
     self.sources = sources
-    self.engines = engines
-    self.loadsEngines = loadsEngines
-    self.sectionPaths = sectionPaths
-    self.policies = policies
+    self.program = program
+    engines = program.engines
     settings.reserveCapacity(64)
   }
 
-  mutating func read<Section: ConfigurationSection>(_ type: Section.Type) {
+  /// The eviction policies, the default first.
+  var policies: [EvictionPolicy] { program.policies }
+  /// Whether the configuration can name engines that are not built in.
+  var loadsEngines: Bool { program.loadsEngines }
+  /// The paths of all sections of the program.
+  package var sectionPaths: [String] { program.sections.map { $0.path } }
+
+  /// Reads what every command needs: the name of the engine, its options, and the common sections.
+  ///
+  /// - Returns: whether that is enough, because the configuration names a built-in engine, has no other keys and no
+  ///   mistake.
+  mutating func readCommonKeys() -> Bool {
+    readEngine()
+    guard let engine = engines.first(where: { $0.name == self[Setting.engine]?.value?.text }) else { return false }
+    readOptions(of: [engine])
+    for section in program.common { read(section) }
+    return problems.isEmpty && declaresEveryName
+  }
+
+  /// Reads every key: first those that say which engines are needed, then the options of all engines, then the others.
+  ///
+  /// - Parameter load: adds the engines that are needed and not built in.
+  mutating func readAll(loading load: (inout SectionReader) -> Void = { _ in }) {
+    isComplete = true
+    readEngine()
+    for section in program.first { read(section) }
+    load(&self)
+    readOptions(of: engines)
+    for section in program.common { read(section) }
+    for section in program.others() { read(section) }
+    reportUnknownNames()
+  }
+
+  /// A reader of the same sources that has read every key.
+  func completed() -> SectionReader {
+    if isComplete { return self }
+    var reader = SectionReader(sources, program)
+    reader.readAll()
+    return reader
+  }
+
+  /// Reads the section `type`.
+  private mutating func read<Section: ConfigurationSection>(_ type: Section.Type) {
     begin(Section.path, type)
     let section = Section(&self)
     sections.append(section)
   }
 
   /// Reads the key that names the engine.
-  mutating func readEngine() {
+  private mutating func readEngine() {
     begin("", nil)
     let names = engines.map(\.name)
     _ = key(
@@ -87,12 +157,12 @@ public struct SectionReader: Sendable {
       default: names.first.map(SettingValue.text), help: "the storage engine")
   }
 
-  /// Reads the options of all engines. They are shown after the keys outside of all objects.
-  mutating func readOptions() {
+  /// Reads the options of `engines`. They are shown after the keys outside of all objects.
+  private mutating func readOptions(of engines: [DeclaredEngine]) {
     let end = settings.endIndex
     for engine in engines {
-      begin(Setting.engines + "." + engine.name, nil)
-      for option in engine.options {
+      begin(Setting.path(of: engine.name), nil)
+      for option in engine.declaration.options {
         let kind = option.isSecret ? SettingKind.secret : .option(option.kind)
         // On a server, programs have their own stores.
         let isName = option.kind == .storeName && option.defaultValue != nil
@@ -112,15 +182,15 @@ public struct SectionReader: Sendable {
     members = sources.members(of: path)
   }
 
-  /// The values of a section that has been read. A section that the program does not have has its defaults.
+  /// The values of a section, which is read now unless it has been.
   package func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section {
     // Types are compared first: a cast that fails is slow, and each start of a program asks for a dozen sections.
     for read in sections where Swift.type(of: read) == section {
       if let section = read as? Section { return section }
     }
-    var defaults = SectionReader(SettingSources(names: sources.names), policies: policies)
-    defaults.begin(Section.path, nil)
-    return Section(&defaults)
+    var reader = SectionReader(sources, program)
+    reader.begin(Section.path, nil)
+    return Section(&reader)
   }
 
   /// The full path of the key called `name`.
@@ -227,7 +297,7 @@ public struct SectionReader: Sendable {
     guard let name = self[Setting.engine]?.value?.text, !engines.contains(where: { $0.name == name }) else {
       return Setting.engine
     }
-    let remote = Setting.path(of: "remote", name)
+    let remote = Setting.path(of: name) + ".remote"
     return self[remote] == nil ? Setting.engine : remote
   }
 

@@ -44,7 +44,8 @@ package struct Setting: Sendable {
   /// The place of the declaration, for the author of the program.
   var declaration: String { type.map { "\($0)" } ?? "the engine \(path.split(separator: ".")[1])" }
 
-  static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }
+  /// The path of the object with the options of `engine`.
+  static func path(of engine: String) -> String { engines + "." + engine }
 
   /// The path of the key that chooses the engine.
   package static var engine: String { "backend" }

@@ -22,10 +22,7 @@ public struct ConfigurationLoader: Sendable {
   package let names: ConfigurationNames
   /// The places in which to look for the file and the home.
   package let locations: ConfigurationLocations
-  private let engines: [EngineDeclaration]
-  private let first: [any ConfigurationSection.Type]
-  private let sections: [any ConfigurationSection.Type]
-  private let policies: [EvictionPolicy]
+  private let program: ProgramDeclarations
   private let loadEngines: LoadEngines?
   private let readFile: ReadFile
 
@@ -33,8 +30,9 @@ public struct ConfigurationLoader: Sendable {
   ///
   /// - Parameters:
   ///   - names: what the configuration is called.
-  ///   - engines: the declarations of the built-in engines, the default first.
+  ///   - engines: the built-in engines, the default first.
   ///   - first: the sections with the keys outside of all objects, and those on which it depends what engine is loaded.
+  ///   - common: the sections that every command needs.
   ///   - sections: all others, in the order of display.
   ///   - policies: the eviction policies, the default first.
   ///   - environment: the environment variables.
@@ -43,15 +41,16 @@ public struct ConfigurationLoader: Sendable {
   ///   - loadEngines: finds and loads named engines that are not built in; `nil` if they cannot be named.
   ///   - readFile: reads a file; see `ConfigurationFiles.contents(of:)`.
   package init(
-    names: ConfigurationNames, engines: [EngineDeclaration], first: [any ConfigurationSection.Type] = [],
-    sections: [any ConfigurationSection.Type], policies: [EvictionPolicy], environment: EnvironmentVariables,
-    workingDirectory: String, userHome: String, loadEngines: LoadEngines? = nil, readFile: @escaping ReadFile
+    names: ConfigurationNames, engines: [DeclaredEngine], first: [any ConfigurationSection.Type] = [],
+    common: [any ConfigurationSection.Type],
+    sections: @autoclosure @escaping @Sendable () -> [any ConfigurationSection.Type], policies: [EvictionPolicy],
+    environment: EnvironmentVariables, workingDirectory: String, userHome: String, loadEngines: LoadEngines? = nil,
+    readFile: @escaping ReadFile
   ) {
     self.names = names
-    self.engines = engines
-    self.first = first
-    self.sections = sections
-    self.policies = policies
+    program = ProgramDeclarations(
+      engines: engines, loadsEngines: loadEngines != nil, first: first, common: common, others: sections,
+      policies: policies)
     self.loadEngines = loadEngines
     self.readFile = readFile
     locations = ConfigurationLocations(
@@ -67,7 +66,13 @@ public struct ConfigurationLoader: Sendable {
   public func load(
     _ flags: ConfigurationFlags = ConfigurationFlags(), naming references: [EngineReference] = []
   ) throws(ConfigurationError) -> Configuration {
-    let (configuration, problems) = read(flags, naming: references)
+    let home = try locations.home(flags)
+    let sources = try sources(flags, home: home.path)
+    if references.isEmpty {
+      var reader = SectionReader(sources, program)
+      if reader.readCommonKeys() { return Configuration(home: home, reader) }
+    }
+    let (configuration, problems) = read(sources, home: home, naming: references)
     guard let configuration else { throw problems[0] }
     return configuration
   }
@@ -79,17 +84,13 @@ public struct ConfigurationLoader: Sendable {
   ) -> (configuration: Configuration?, problems: [ConfigurationError]) {
     do throws(ConfigurationError) {
       let home = try locations.home(flags)
-      let (reader, loaded) = try read(flags, home: home.path, naming: references)
-      let problems = reader.sortedProblems
-      guard problems.isEmpty else { return (nil, problems) }
-      let file = reader.sources.file?.path
-      return (Configuration(file: file, home: home, reader, naming: references, loaded: loaded), [])
+      return read(try sources(flags, home: home.path), home: home, naming: references)
     } catch {
       return (nil, [error])
     }
   }
 
-  /// Checks that no two declarations are of one key. Loading does so too.
+  /// Checks that no two declarations are of one key. `read` does so too.
   ///
   /// - Throws: `ConfigurationError` with the code `defect`: the program is wrong, not its user.
   public func checkDeclarations() throws(ConfigurationError) {
@@ -107,37 +108,35 @@ public struct ConfigurationLoader: Sendable {
   }
 
   /// Every key with its default, whatever is configured. The schema, the example and the manual are derived from them.
-  package var declared: SectionReader { read(SettingSources(names: names)).reader }
+  package var declared: SectionReader { SectionReader(SettingSources(names: names), program).completed() }
 
-  /// Reads every key from `sources`, once: first those that say which engines are needed, then the options of all engines,
-  /// then the others.
+  /// The configuration in `sources`, or its mistakes. Every key is read.
   ///
   /// - Parameter references: engines that are needed besides the one with the store.
   private func read(
-    _ sources: SettingSources, naming references: [EngineReference] = []
-  ) -> (reader: SectionReader, loaded: [LoadedEngine]) {
-    var reader = SectionReader(
-      sources, engines: engines, loadsEngines: loadEngines != nil,
-      sectionPaths: (first + sections).map { $0.path }, policies: policies)
-    reader.readEngine()
-    for section in first { reader.read(section) }
-    let wanted = (reader.engineToLoad.map { [$0] } ?? []) + references
+    _ sources: SettingSources, home: (path: String, source: ConfigurationSource), naming references: [EngineReference]
+  ) -> (configuration: Configuration?, problems: [ConfigurationError]) {
+    let references = references.map { EngineReference(absolute($0.text), $0.source) }
     var loaded: [LoadedEngine] = []
-    if let loadEngines, !wanted.isEmpty {
+    var reader = SectionReader(sources, program)
+    reader.readAll { reader in
+      let wanted = (reader.engineToLoad.map { [$0] } ?? []) + references
+      guard let loadEngines, !wanted.isEmpty else { return }
       let found = loadEngines(wanted, reader)
       loaded = found.engines
-      reader.engines += loaded.map(\.plugin.declaration)
+      for plugin in loaded.map(\.plugin) {
+        reader.engines.append(DeclaredEngine(plugin.declaration.name, plugin.declaration))
+      }
       for problem in found.problems { reader.report(problem) }
     }
-    reader.readOptions()
-    for section in sections { reader.read(section) }
-    reader.reportUnknownNames()
-    return (reader, loaded)
+    if let defect = reader.defect { return (nil, [defect]) }
+    let problems = reader.sortedProblems
+    guard problems.isEmpty else { return (nil, problems) }
+    return (Configuration(home: home, reader, naming: references, loaded: loaded), [])
   }
 
-  private func read(
-    _ flags: ConfigurationFlags, home: String, naming references: [EngineReference] = []
-  ) throws(ConfigurationError) -> (reader: SectionReader, loaded: [LoadedEngine]) {
+  /// What is configured, before it is checked.
+  private func sources(_ flags: ConfigurationFlags, home: String) throws(ConfigurationError) -> SettingSources {
     var sources = SettingSources(names: names, environment: locations.environment, variables: locations.variables)
     sources.paths = PathResolver(base: home, userHome: locations.paths.userHome)
     sources.file = try document(flags).map { ($0.path, $0.content.root) }
@@ -150,10 +149,7 @@ public struct ConfigurationLoader: Sendable {
     if let backend = flags.backend {
       sources.assignments.append((Setting.engine, absolute(backend), flags.backendFlag ?? names.arguments.engine))
     }
-    let absoluteReferences = references.map { EngineReference(absolute($0.text), $0.source) }
-    let result = read(sources, naming: absoluteReferences)
-    if let defect = result.reader.defect { throw defect }
-    return result
+    return sources
   }
 
   /// `reference` from the command line, with a path made absolute from the current directory.

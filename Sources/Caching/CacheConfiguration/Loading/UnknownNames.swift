@@ -6,6 +6,25 @@ extension SectionReader {
   /// The key that tells editors the JSON Schema of the file. It is not a setting.
   package static let schemaKey = "$schema"
 
+  /// Whether each name in the file, the environment and the arguments is of a key that has been declared.
+  var declaresEveryName: Bool {
+    let variables = sources.variables.isEmpty ? [] : settings.compactMap(\.variable)
+    return sources.variables.allSatisfy(variables.contains) && sources.assignments.allSatisfy { self[$0.path] != nil }
+      && (sources.file.map { declaresEveryName(in: $0.root, at: "") } ?? true)
+  }
+
+  /// Whether `node`, which is at `path`, is a key that has been declared, or an object of nothing but such keys.
+  private func declaresEveryName(in node: JSONDocument.Node, at path: String) -> Bool {
+    guard case .object(let members) = node.value, self[path] == nil else { return self[path] != nil }
+    let isKnown = path.isEmpty || path == Setting.engines || settings.contains { $0.section == path }
+    return isKnown
+      && members.allSatisfy { member in
+        // A full stop inside a key does not lead into an object.
+        !member.key.utf8.contains(UInt8(ascii: "."))
+          && declaresEveryName(in: member.node, at: path.isEmpty ? member.key : "\(path).\(member.key)")
+      }
+  }
+
   /// Reports the names that no declaration has. An environment variable that is named like none is not reported: it
   /// might be another program's, or say where a service is.
   mutating func reportUnknownNames() {
@@ -85,7 +104,7 @@ extension SectionReader {
 
   /// The paths of the objects of engines, and of the sections.
   private var objects: [String] {
-    engines.map { "\(Setting.engines).\($0.name)" } + sectionPaths.filter { !$0.isEmpty }
+    engines.map { Setting.path(of: $0.name) } + sectionPaths.filter { !$0.isEmpty }
   }
 
   /// Whether `path` is an object with keys or sections in it, or a section.
@@ -100,7 +119,7 @@ extension SectionReader {
   /// mistake.
   private func mayBelongToLibrary(_ name: String) -> Bool {
     loadsEngines && EngineName.isValid(name) && !engines.contains { Spelling.isNear(name, $0.name) }
-      && !isObject("\(Setting.engines).\(name)")
+      && !isObject(Setting.path(of: name))
   }
 
   /// A hint with the known key or object that is nearest to `name`, which the object at `section` does not have: one in

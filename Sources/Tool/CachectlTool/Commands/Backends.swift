@@ -75,7 +75,7 @@ extension AppDIContainer {
 
   /// The names of all engines, including libraries that are not loaded.
   fileprivate var backendNames: [String] {
-    var names = catalogue.declarations.map(\.name)
+    var names = catalogue.names
     for library in foundLibraries.usable where !names.contains(library.name) { names.append(library.name) }
     return names
   }
@@ -92,7 +92,7 @@ extension CompletionKind {
   static var configuredBackends: CompletionKind { .list(backendNames + [TieredSettings.name]) }
 
   static var backendNames: [String] {
-    (try? AppDIContainer.ofProcess().backendNames) ?? Cachectl.current.catalogue.declarations.map(\.name)
+    (try? AppDIContainer.ofProcess().backendNames) ?? Cachectl.current.catalogue.names
   }
 }
 

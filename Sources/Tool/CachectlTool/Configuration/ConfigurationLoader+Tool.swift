@@ -22,14 +22,26 @@ extension ConfigurationLoader {
     readFile: @escaping ReadFile
   ) {
     self.init(
+      engines: engines.map { DeclaredEngine($0.name, $0) }, sections: sections, policies: policies,
+      environment: environment, workingDirectory: workingDirectory, userHome: userHome, libraries: libraries,
+      readFile: readFile)
+  }
+
+  /// The same loader, whose engines and sections are declared only if they are needed.
+  init(
+    engines: [DeclaredEngine], sections: @autoclosure @escaping @Sendable () -> [any ConfigurationSection.Type],
+    policies: [EvictionPolicy], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
+    libraries: @autoclosure @escaping @Sendable () -> EngineLibraries, readFile: @escaping ReadFile
+  ) {
+    self.init(
       names: ConfigurationNames(
         "cachectl", prefix: "CACHECTL_",
         arguments: (file: "--config", home: "--home", engine: "--backend", setting: "--set"),
         missingFileHint: "name one that exists, or make it: cachectl config init"),
       engines: engines, first: [Configuration.General.self, TieredSettings.self, Configuration.Plugins.self],
-      sections: [Configuration.Cache.self, Configuration.Network.self] + sections, policies: policies,
+      common: [Configuration.Cache.self], sections: [Configuration.Network.self] + sections(), policies: policies,
       environment: environment, workingDirectory: workingDirectory, userHome: userHome,
-      loadEngines: { libraries.engines($0, $1) }, readFile: readFile)
+      loadEngines: { libraries().engines($0, $1) }, readFile: readFile)
   }
 }
 

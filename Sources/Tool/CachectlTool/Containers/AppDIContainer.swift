@@ -6,7 +6,7 @@ internal import FetchVocabulary
 /// the containers of the resources need.
 ///
 /// It is the composition root: nothing else knows which engine or which origin is in use.
-public struct AppDIContainer: Sendable {
+public final class AppDIContainer: Sendable {
   /// An engine in the configured layers, and what to open its store with.
   typealias Engine = (plugin: any StoragePlugin, options: EngineConfiguration)
 

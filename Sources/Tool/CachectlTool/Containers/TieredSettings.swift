@@ -22,7 +22,7 @@ struct TieredSettings: ConfigurationSection {
     let usual = PluginCatalogue.usualTiers
     let engines = keys.engines
     // Only the library of the remote engine is loaded.
-    let possible = engines.filter { !$0.isOnServer }.map(\.name)
+    let possible = engines.filter { !$0.declaration.isOnServer }.map(\.name)
     local =
       keys.key(
         "local", .option(.choice(possible)), default: possible.contains(usual.local) ? .text(usual.local) : nil,

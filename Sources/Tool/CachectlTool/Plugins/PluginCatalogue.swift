@@ -8,51 +8,81 @@ public import EngineAPI
 
 /// The engines that can be chosen by name. Only the following lines name them: a new engine is one more line.
 public struct PluginCatalogue: Sendable {
-  /// The engines that are part of this program.
-  public static let builtIn = PluginCatalogue([
-    SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin(), RedisPlugin(),
+  /// The engines that are part of this program, by the names that they declare.
+  public static let builtIn = PluginCatalogue(engines: [
+    Engine("sqlite") { SQLitePlugin() }, Engine("lmdb") { LMDBPlugin() }, Engine("plist") { PlistPlugin() },
+    Engine("memory") { MemoryPlugin() }, Engine("redis") { RedisPlugin() },
   ])
 
   /// The engines of which `tiered` is made by default.
   static let usualTiers = (local: "lmdb", remote: "redis")
 
-  /// The plugins, in the order of display.
-  public let plugins: [any StoragePlugin]
-  private var libraries: [EngineLibrary] = []
+  /// An engine of a catalogue. Its plugin is made at each use: a start needs one of them.
+  private struct Engine: Sendable {
+    let name: String
+    let plugin: @Sendable () -> any StoragePlugin
+    /// The path of its library; `nil` if it is built in.
+    let library: String?
+
+    init(_ name: String, library: String? = nil, _ plugin: @escaping @Sendable () -> any StoragePlugin) {
+      self.name = name
+      self.plugin = plugin
+      self.library = library
+    }
+  }
+
+  private let engines: [Engine]
 
   /// The catalogue of `plugins`, whose names differ.
   public init(_ plugins: [any StoragePlugin]) {
-    self.plugins = plugins
+    self.init(engines: plugins.map { plugin in Engine(plugin.declaration.name) { plugin } })
   }
+
+  private init(engines: [Engine]) { self.engines = engines }
+
+  /// The names of the engines, in the order of display.
+  public var names: [String] { engines.map(\.name) }
+
+  /// The plugins, in the order of display.
+  public var plugins: [any StoragePlugin] { engines.map { $0.plugin() } }
 
   /// The declaration of each engine, in the order of display.
   public var declarations: [EngineDeclaration] { plugins.map(\.declaration) }
+
+  /// The engines for the configuration.
+  var declared: [DeclaredEngine] { engines.map { engine in DeclaredEngine(engine.name, engine.plugin().declaration) } }
 
   /// The plugin called `name`.
   ///
   /// - Throws: `CacheError` with the code `unknownBackend`, which lists the known names.
   public func plugin(named name: String) throws(CacheError) -> any StoragePlugin {
-    guard let plugin = plugins.first(where: { $0.declaration.name == name }) else {
+    guard let engine = engines.first(where: { $0.name == name }) else {
       if name == TieredSettings.name {
         throw CacheError(.unknownBackend, "\(name) is not a single engine", hint: TieredSettings.advice)
       }
-      let known = declarations.map(\.name).joined(separator: ", ")
+      let known = names.joined(separator: ", ")
       throw CacheError(.unknownBackend, "there is no backend '\(name)'", hint: "use one of: \(known)")
     }
-    return plugin
+    return engine.plugin()
+  }
+
+  /// This catalogue with `plugins` appended; their names must be new.
+  public static func + (catalogue: PluginCatalogue, plugins: [any StoragePlugin]) -> PluginCatalogue {
+    PluginCatalogue(engines: catalogue.engines + PluginCatalogue(plugins).engines)
   }
 
   /// This catalogue with `engines` appended; their names must be new.
   public func adding(_ engines: [LoadedEngine]) -> PluginCatalogue {
-    if engines.isEmpty { return self }
-    var catalogue = PluginCatalogue(plugins + engines.map(\.plugin))
-    catalogue.libraries =
-      libraries + engines.map { EngineLibrary(name: $0.plugin.declaration.name, path: $0.path) }
-    return catalogue
+    PluginCatalogue(
+      engines: self.engines
+        + engines.map { loaded in
+          Engine(loaded.plugin.declaration.name, library: loaded.path) { loaded.plugin }
+        })
   }
 
-  package var builtIn: [EngineDeclaration] { declarations.filter { path(ofLibrary: $0.name) == nil } }
+  /// The names of the engines that are built in.
+  package var builtInNames: [String] { engines.filter { $0.library == nil }.map(\.name) }
 
   /// The path of the library of the engine called `name`; `nil` if it is built in.
-  package func path(ofLibrary name: String) -> String? { libraries.first { $0.name == name }?.path }
+  package func path(ofLibrary name: String) -> String? { engines.first { $0.name == name }?.library }
 }

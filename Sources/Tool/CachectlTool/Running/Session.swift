@@ -94,27 +94,42 @@ struct Session {
   private func using<Output>(
     _ backend: String, isFetching: Bool = false, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
+    let store = try await open(backend, isFetching: isFetching)
+    let output: Output
+    do throws(CacheError) { output = try await body(store) } catch { throw await close(store, of: backend, after: error) }
+    await close(store, of: backend)
+    return output
+  }
+
+  // What follows is not generic: the program would have it once for each type of output.
+
+  private func open(_ backend: String, isFetching: Bool) async throws(CacheError) -> OpenStore {
     do throws(CacheError) {
       let store =
         isFetching ? try await container.openStoreForFetching() : try await container.openStore(backend: backend)
       warn(store.warning, of: backend)
-      let output: Output
-      do throws(CacheError) {
-        output = try await body(store)
-      } catch {
-        // The user needs to know the first failure.
-        try? await store.close()
-        if store.tierWarning?.code != error.code { warn(store.tierWarning, of: backend) }
-        throw error
-      }
-      explainEvictions(of: store)
-      do throws(CacheError) { try await store.close() } catch { warn(error, of: backend) }
-      warn(store.tierWarning, of: backend)
-      return output
+      return store
     } catch {
-      let hint = ErrorView(error, backend: backend).hint
-      throw CacheError(error.code, error.message, hint: hint, key: error.key, cause: error.cause)
+      throw naming(backend, in: error)
     }
+  }
+
+  private func close(_ store: OpenStore, of backend: String) async {
+    explainEvictions(of: store)
+    do throws(CacheError) { try await store.close() } catch { warn(error, of: backend) }
+    warn(store.tierWarning, of: backend)
+  }
+
+  /// Closes `store` after `failure`, which the user needs to know before all others.
+  private func close(_ store: OpenStore, of backend: String, after failure: CacheError) async -> CacheError {
+    try? await store.close()
+    if store.tierWarning?.code != failure.code { warn(store.tierWarning, of: backend) }
+    return naming(backend, in: failure)
+  }
+
+  private func naming(_ backend: String, in error: CacheError) -> CacheError {
+    let hint = ErrorView(error, backend: backend).hint
+    return CacheError(error.code, error.message, hint: hint, key: error.key, cause: error.cause)
   }
 
   private func warn(_ warning: CacheError?, of backend: String) {
@@ -158,7 +173,9 @@ extension AppDIContainer {
     return AppDIContainer(
       configuration: configuration, catalogue: program.catalogue, transforms: program.transforms,
       layers: program.layers, userAgent: "cachectl/\(Cachectl.version)",
-      transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
+      transfer: { transport in
+        NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService(transport)
+      },
       observe: global.observer)
   }
 }
@@ -168,12 +185,14 @@ extension ConfigurationLoader {
   static var ofProcess: ConfigurationLoader { ofProcess(EngineLibraries(willLoad: CrashNotice.add)) }
 
   /// The same loader, with `libraries` to load engines.
-  static func ofProcess(_ libraries: EngineLibraries) -> ConfigurationLoader {
+  static func ofProcess(
+    _ libraries: @autoclosure @escaping @Sendable () -> EngineLibraries
+  ) -> ConfigurationLoader {
     let (program, environment) = (Cachectl.current, ProcessEnvironment.variables)
     return ConfigurationLoader(
-      engines: program.catalogue.declarations, sections: program.sections, policies: program.policies,
+      engines: program.catalogue.declared, sections: program.sections, policies: program.policies,
       environment: environment, workingDirectory: ProcessEnvironment.workingDirectory,
-      userHome: ProcessEnvironment.userHome, libraries: libraries,
+      userHome: ProcessEnvironment.userHome, libraries: libraries(),
       readFile: contents)
   }
 

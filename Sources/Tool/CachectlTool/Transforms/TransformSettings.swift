@@ -108,17 +108,20 @@ extension Configuration {
   /// One that lacks a setting, such as its key, fails when an entry needs it: a store can be listed, verified and exported
   /// without. The first of them is the problem that keeps entries from being written.
   func transforms(_ known: [any TransformSettings.Type]) -> (EntryTransforms, problem: CacheError?) {
-    let all = known.map { (name: String($0.path.dropFirst(transformsPrefix.count)), settings: section($0)) }
+    let settings: @Sendable (String) -> (any TransformSettings)? = { name in
+      known.first { $0.path == transformsPrefix + name }.map { section($0) }
+    }
     var written: [any PayloadTransform] = []
     var problem: CacheError?
-    for (name, settings) in cache.transforms.compactMap({ name in all.first { $0.name == name } }) {
+    for name in cache.transforms {
+      guard let settings = settings(name) else { continue }
       do throws(CacheError) { written.append(try settings.makeTransform()) } catch {
         problem = problem ?? error
         written.append(UnavailableTransform(name: name, isRequired: settings.isRequired, reason: error))
       }
     }
     let transforms = EntryTransforms(written, maxEntryBytes: cache.maxEntryBytes) { name throws(CacheError) in
-      try all.first { $0.name == name }?.settings.makeTransform()
+      try settings(name)?.makeTransform()
     }
     return (transforms, problem)
   }
