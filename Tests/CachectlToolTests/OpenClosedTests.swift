@@ -42,7 +42,7 @@ struct OpenClosedTests {
   }
 
   @Test(arguments: levels) func noFileNamesAnEngine(level: String) throws {
-    let names = Set(PluginCatalogue.builtIn.declarations.map(\.name)).union([
+    let names = Set(PluginCatalogue.standard.declarations.map(\.name)).union([
       "sqlite", "lmdb", "plist", "redis", "hiredis",
     ])
     // The cache of a test is in memory.
@@ -131,7 +131,7 @@ struct OpenClosedTests {
 
   @Test func theCatalogueIsTheOnlyFileThatNamesThemAll() throws {
     let naming = try Self.files("Tool").filter { file in
-      PluginCatalogue.builtIn.declarations.allSatisfy { declaration in
+      PluginCatalogue.standard.declarations.allSatisfy { declaration in
         file.text.range(of: "(?i:import \(declaration.name)storage)", options: .regularExpression) != nil
       }
     }

@@ -62,7 +62,7 @@ enum Decoders {
   private static func configuration(_ bytes: UnsafeBufferPointer<UInt8>) {
     let bytes = Array(bytes)
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations,
+      engines: PluginCatalogue.standard.declarations,
       sections: [CitiesSettings.self, MoviesSettings.self, MovieQueriesSettings.self],
       environment: ["CACHECTL_CONFIG": "/config.json"], workingDirectory: "/", userHome: "/home",
       readFile: { path in path == "/config.json" ? bytes : nil })

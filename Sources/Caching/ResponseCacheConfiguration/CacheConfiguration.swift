@@ -81,7 +81,8 @@ public struct CacheConfiguration: Sendable {
     }
     let loader = ConfigurationLoader(
       names: names, engines: engines.map { plugin in DeclaredEngine(plugin.declaration.name, plugin.declaration) },
-      common: [CacheSettings.self], sections: sections, policies: policies, environment: environment, workingDirectory: workingDirectory, userHome: userHome,
+      common: [CacheSettings.self], sections: sections, policies: policies, environment: environment,
+      workingDirectory: workingDirectory, userHome: userHome,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
     let assignments = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     let (loaded, problems) = loader.read(ConfigurationFlags(file: file, home: home, settings: assignments))

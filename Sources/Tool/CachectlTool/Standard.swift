@@ -9,21 +9,6 @@
 
 /// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers
 /// and policies are listed next to their protocols.
-extension PluginCatalogue {
-  /// The engines that are built in; the first is the default.
-  public static var standard: Self { builtIn }
-}
-
-extension [any TransformSettings.Type] {
-  /// The payload transforms that are built in.
-  public static var standard: Self { .builtIn }
-}
-
-extension [any LayerSettings.Type] {
-  /// The engine layers that are built in.
-  public static var standard: Self { .builtIn }
-}
-
 extension [ToolResource] {
   /// Any URL, and the resources of the sample app.
   public static var standard: Self { [.url, .cities, .movies, .poster] }

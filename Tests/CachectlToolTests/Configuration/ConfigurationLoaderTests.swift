@@ -73,7 +73,7 @@ struct ConfigurationLoaderTests {
       (#"{"backends": {"second": {"url": "http://second/"}}}"#, 3, 1, nil),
       (#"{"backends": {"second": {"uri": "http://second/"}}}"#, 3, 1, "unknown key 'backends.second.uri'"),
       (#"{"backends.first": {}}"#, 3, 1, #"unknown key '"backends.first"'"#),
-      (#"{"spare": {"isHigh": 1}}"#, 3, 1, "'spare.isHigh' is a whole number, not a boolean"),
+      (#"{"spare": {"isHigh": 1}}"#, 3, 1, "'spare.isHigh' is a number, not a boolean"),
       (#"{"spare": {"isLow": true}}"#, 3, 1, "unknown key 'spare.isLow'"),
     ] as [(String, Int, Int, String?)])
   func aStartDeclaresWhatItNeeds(file: String, engines: Int, sections: Int, mistake: String?) throws {
@@ -97,6 +97,11 @@ struct ConfigurationLoaderTests {
       #expect(try configuration.options(of: "second")["maxRetryCount"] == .integer(3))
     case .failure(let error): #expect(mistake.map { error.message.hasSuffix($0) } == true, "\(error.message)")
     }
+  }
+
+  @Test func enginesAreListedByTheNamesThatTheyDeclare() {
+    let catalogue = Cachectl(engines: .standard + [Fixtures.NoPlugin(declaration: Fixtures.server)]).catalogue
+    #expect(catalogue.names == catalogue.declarations.map(\.name) && catalogue.names.last == "server")
   }
 
   /// A section that no command of the sample needs, and how often it and the engines are declared.

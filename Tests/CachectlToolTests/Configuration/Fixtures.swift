@@ -6,7 +6,7 @@ import EngineAPI
 
 /// The built-in engines, one more with every kind of option, and files in memory.
 enum Fixtures {
-  static let engines = PluginCatalogue.builtIn.declarations
+  static let engines = PluginCatalogue.standard.declarations
   static let sections = Cachectl().sections
   /// Every key, with its default.
   static let keys = loader(engines: engines).declared.settings

@@ -201,7 +201,7 @@ struct EngineLibrariesTests {
     let loaded = LoadedEngine(
       plugin: Fixtures.NoPlugin(declaration: Fixtures.engine("one", [])), path: "/a/libcachectl-one.so")
     let others = FoundLibraries(
-      Self.libraries, searchPath: Self.searchPath, catalogue: PluginCatalogue.builtIn.adding([loaded]))
+      Self.libraries, searchPath: Self.searchPath, catalogue: PluginCatalogue.standard.adding([loaded]))
     #expect(others.usable.map(\.path) == ["/a/libcachectl-both.so", "/b/libcachectl-both.so", "/b/libcachectl-two.so"])
     #expect(others.ambiguous == ["both"])
     #expect(others.unusable.map(\.name) == ["lmdb"])

@@ -64,7 +64,7 @@ struct AppDIContainerTests {
   @Test func anEngineIsBuiltOnceWithItsLayers() async throws {
     let home = try TestHome()
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections + [CountedSettings.self],
+      engines: PluginCatalogue.standard.declarations, sections: Fixtures.sections + [CountedSettings.self],
       environment: ["CACHECTL_CACHE_LAYERS": "counted"], workingDirectory: home.folder, userHome: home.folder,
       readFile: { _ in nil })
     let configuration = try loader.load(
@@ -122,10 +122,10 @@ final class TestHome: Sendable {
 
   /// The container for the configuration file `text`, in this home or in another one.
   func container(
-    _ text: String, home: String? = nil, catalogue: PluginCatalogue = .builtIn, environment: [String: String] = [:]
+    _ text: String, home: String? = nil, catalogue: PluginCatalogue = .standard, environment: [String: String] = [:]
   ) throws -> AppDIContainer {
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections,
+      engines: PluginCatalogue.standard.declarations, sections: Fixtures.sections,
       environment: EnvironmentVariables(environment), workingDirectory: folder, userHome: folder,
       readFile: { path in path.hasSuffix("/config.json") ? Array(text.utf8) : nil })
     let flags = ConfigurationFlags(file: folder + "/config.json", home: home ?? self.home)
@@ -156,7 +156,7 @@ func fetchCities(
 
 /// The built-in engines whose stores are on this machine, and those of them that keep what they store.
 enum Backends {
-  static let declarations = PluginCatalogue.builtIn.declarations.filter { !$0.isOnServer }
+  static let declarations = PluginCatalogue.standard.declarations.filter { !$0.isOnServer }
   static let all = declarations.map(\.name)
   static let persistent = declarations.filter { $0.capabilities.contains(.persistent) }.map(\.name)
 }

@@ -23,7 +23,7 @@ struct FailureTests {
 
   @Test func anUnknownBackendListsTheKnownNames() async throws {
     let home = try TestHome()
-    let known = PluginCatalogue.builtIn.plugins.filter { $0.declaration.name != "plist" }
+    let known = PluginCatalogue.standard.plugins.filter { $0.declaration.name != "plist" }
     let container = try home.container(#"{"backend": "plist"}"#, catalogue: PluginCatalogue(known))
     for open in [container.openStore, container.openStoreForFetching] {
       let error = await #expect(throws: CacheError.self) { _ = try await open() }
@@ -35,8 +35,8 @@ struct FailureTests {
 
   @Test func everyPluginIsFoundByItsName() throws {
     #expect(Set(Backends.all).count == Backends.all.count)
-    for name in Backends.all { #expect(try PluginCatalogue.builtIn.plugin(named: name).declaration.name == name) }
-    #expect(throws: CacheError.self) { _ = try PluginCatalogue.builtIn.plugin(named: "") }
+    for name in Backends.all { #expect(try PluginCatalogue.standard.plugin(named: name).declaration.name == name) }
+    #expect(throws: CacheError.self) { _ = try PluginCatalogue.standard.plugin(named: "") }
   }
 
   /// What a store's files are overwritten with.

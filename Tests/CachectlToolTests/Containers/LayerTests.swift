@@ -25,7 +25,7 @@ import Testing
   private static func container(
     _ home: TestHome, limits: String? = nil, caution: String? = nil, _ text: String = limited
   ) throws -> AppDIContainer {
-    var plugin = UnboundedPlugin(over: try PluginCatalogue.builtIn.plugin(named: "sqlite"))
+    var plugin = UnboundedPlugin(over: try PluginCatalogue.standard.plugin(named: "sqlite"))
     (plugin.limits, plugin.caution) = (limits, caution)
     return try home.container(text, catalogue: PluginCatalogue([plugin]))
   }

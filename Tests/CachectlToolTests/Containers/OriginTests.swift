@@ -205,7 +205,7 @@ extension TestHome {
   /// The container for the configuration file `text` with `variables` in the environment, whose origins are `server`.
   func container(_ text: String, _ variables: [String: String] = [:], server: FakeServer) throws -> AppDIContainer {
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections,
+      engines: PluginCatalogue.standard.declarations, sections: Fixtures.sections,
       environment: EnvironmentVariables(variables), workingDirectory: folder, userHome: folder,
       readFile: { path in path.hasSuffix("/config.json") ? Array(text.utf8) : nil })
     let configuration = try loader.load(ConfigurationFlags(file: folder + "/config.json", home: home))

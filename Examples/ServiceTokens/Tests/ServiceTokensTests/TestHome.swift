@@ -32,7 +32,7 @@ final class TestHome: Sendable {
 
   func openStore(_ backend: String) async throws -> OpenStore {
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations, environment: [:], workingDirectory: folder, userHome: folder,
+      engines: PluginCatalogue.standard.declarations, environment: [:], workingDirectory: folder, userHome: folder,
       readFile: { _ in nil })
     let configuration = try loader.load(ConfigurationFlags(backend: backend, home: home))
     return try await AppDIContainer(configuration: configuration, clock: clock).openStore()

@@ -1,6 +1,6 @@
 internal import CacheBase
 package import CacheCore
-package import EngineAPI
+internal import EngineAPI
 
 /// Loads the configuration: an argument of the program overrides an environment variable, which overrides the file, which
 /// overrides the default.

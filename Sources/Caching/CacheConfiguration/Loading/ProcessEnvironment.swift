@@ -72,7 +72,7 @@ public enum ConfigurationFiles {
   /// - Throws: `ConfigurationError`: `unreadableFile` if the file exists but cannot be read; `cancelled` if the task is
   ///   cancelled while there is nothing to read, as in a pipe.
   public static func contents(of path: String) throws(ConfigurationError) -> [UInt8]? {
-    // Opening a named pipe must not wait for its writer, because no signal would end that wait; `wait` waits instead.
+    // Opening a named pipe must not wait for its writer, because no signal would end that wait.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -82,7 +82,9 @@ public enum ConfigurationFiles {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)
     while bytes.count <= ConfigurationLoader.maximumFileSize {
-      try wait(for: descriptor)
+      do throws(CacheError) { try Readiness.wait(for: descriptor, POLLIN) } catch {
+        throw ConfigurationError(.cancelled, "cancelled", hint: "")
+      }
       let count = read(descriptor, &chunk, chunk.count)
       if count == 0 { break }
       if count > 0 {
@@ -92,19 +94,6 @@ public enum ConfigurationFiles {
       }
     }
     return bytes
-  }
-
-  /// How long a cancellation can go unnoticed, in milliseconds.
-  private static let interval: Int32 = 50
-
-  /// Waits until there is something to read, or the end.
-  private static func wait(for descriptor: Int32) throws(ConfigurationError) {
-    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    while true {
-      let count = poll(&request, 1, interval)
-      if count > 0 || (count < 0 && errno != EINTR) { return }
-      if Task.isCancelled { throw ConfigurationError(.cancelled, "cancelled", hint: "") }
-    }
   }
 
   private static func failure(_ path: String, _ error: Int32) -> ConfigurationError {

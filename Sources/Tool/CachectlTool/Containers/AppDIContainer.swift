@@ -36,8 +36,8 @@ public final class AppDIContainer: Sendable {
   ///     contain the configured headers already.
   ///   - observe: called with how each value was fetched.
   public init(
-    configuration: Configuration, catalogue: PluginCatalogue = .builtIn,
-    transforms: [any TransformSettings.Type] = .builtIn, layers: [any LayerSettings.Type] = .builtIn,
+    configuration: Configuration, catalogue: PluginCatalogue = .standard,
+    transforms: [any TransformSettings.Type] = .standard, layers: [any LayerSettings.Type] = .standard,
     clock: any WallClock = SystemWallClock(),
     userAgent: String = "cachectl",
     transfer: @escaping @Sendable (Configuration.Transport) -> any DataTransferService = NetworkServiceFactory()

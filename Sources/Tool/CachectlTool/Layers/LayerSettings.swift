@@ -23,7 +23,7 @@ let layersPrefix = "layers."
 
 extension [any LayerSettings.Type] {
   /// The layers that are built in: a new one is one more line.
-  public static var builtIn: Self { [ReadOnlySettings.self] }
+  public static var standard: Self { [ReadOnlySettings.self] }
 }
 
 /// The section `layers.readonly`, which has no keys.

@@ -112,7 +112,7 @@ package struct FoundLibraries {
 
   package init(_ libraries: EngineLibraries, searchPath: [String], catalogue: PluginCatalogue) {
     let found = libraries.all(in: searchPath)
-    let builtIn = catalogue.builtInNames
+    let builtIn = catalogue.builtIn.map(\.name)
     unusable = found.filter { builtIn.contains($0.name) }
     usable = found.filter { library in
       let loaded = catalogue.path(ofLibrary: library.name)

@@ -9,7 +9,7 @@ public import EngineAPI
 /// The engines that can be chosen by name. Only the following lines name them: a new engine is one more line.
 public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program, by the names that they declare.
-  public static let builtIn = PluginCatalogue(engines: [
+  public static let standard = PluginCatalogue(engines: [
     Engine("sqlite") { SQLitePlugin() }, Engine("lmdb") { LMDBPlugin() }, Engine("plist") { PlistPlugin() },
     Engine("memory") { MemoryPlugin() }, Engine("redis") { RedisPlugin() },
   ])
@@ -80,8 +80,8 @@ public struct PluginCatalogue: Sendable {
         })
   }
 
-  /// The names of the engines that are built in.
-  package var builtInNames: [String] { engines.filter { $0.library == nil }.map(\.name) }
+  /// The declarations of the engines that are built in.
+  package var builtIn: [EngineDeclaration] { engines.filter { $0.library == nil }.map { $0.plugin().declaration } }
 
   /// The path of the library of the engine called `name`; `nil` if it is built in.
   package func path(ofLibrary name: String) -> String? { engines.first { $0.name == name }?.library }

@@ -55,6 +55,6 @@ enum CrashNotice {
       hint: "run: cachectl backends test \(newest.path)")
     guard let line = strdup(Diagnostics.standard.text(.error(crash))) else { return }
     ccrash_write_otherwise(line)
-    installed
+    _ = installed
   }
 }

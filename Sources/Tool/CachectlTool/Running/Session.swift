@@ -96,7 +96,9 @@ struct Session {
   ) async throws(CacheError) -> Output {
     let store = try await open(backend, isFetching: isFetching)
     let output: Output
-    do throws(CacheError) { output = try await body(store) } catch { throw await close(store, of: backend, after: error) }
+    do throws(CacheError) { output = try await body(store) } catch {
+      throw await close(store, of: backend, after: error)
+    }
     await close(store, of: backend)
     return output
   }

@@ -33,7 +33,7 @@ let transformsPrefix = "transforms."
 
 extension [any TransformSettings.Type] {
   /// The transforms that are built in: a new one is one more line.
-  public static var builtIn: Self { [ZstdSettings.self, SealedSettings.self] }
+  public static var standard: Self { [ZstdSettings.self, SealedSettings.self] }
 }
 
 /// The keys of `transforms.zstd`.
@@ -109,7 +109,7 @@ extension Configuration {
   /// without. The first of them is the problem that keeps entries from being written.
   func transforms(_ known: [any TransformSettings.Type]) -> (EntryTransforms, problem: CacheError?) {
     let settings: @Sendable (String) -> (any TransformSettings)? = { name in
-      known.first { $0.path == transformsPrefix + name }.map { section($0) }
+      known.first { $0.path == transformsPrefix + name }.map { self.section($0) }
     }
     var written: [any PayloadTransform] = []
     var problem: CacheError?

@@ -52,7 +52,7 @@ public struct ServiceTokensTool: Sendable {
   private func perform(_ command: Command) async throws -> String {
     if command.action == .help { return Command.usage }
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.builtIn.declarations,
+      engines: PluginCatalogue.standard.declarations,
       // The file is shared with the tool, whose resources have sections in it.
       sections: [CitiesSettings.self, MoviesSettings.self, MovieQueriesSettings.self],
       environment: EnvironmentVariables(environment),
