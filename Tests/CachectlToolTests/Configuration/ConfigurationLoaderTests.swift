@@ -68,15 +68,15 @@ struct ConfigurationLoaderTests {
   /// configuration says of them is still checked.
   @Test(
     arguments: [
-      ("{}", 1, 0, nil), (#"{"backend": "second", "cache": {"maxEntries": 7}}"#, 1, 0, nil),
-      (#"{"backends": {"first": {"url": "http://first/"}}}"#, 1, 0, nil),
-      (#"{"backends": {"second": {"url": "http://second/"}}}"#, 3, 1, nil),
-      (#"{"backends": {"second": {"uri": "http://second/"}}}"#, 3, 1, "unknown key 'backends.second.uri'"),
-      (#"{"backends.first": {}}"#, 3, 1, #"unknown key '"backends.first"'"#),
-      (#"{"spare": {"isHigh": 1}}"#, 3, 1, "'spare.isHigh' is a number, not a boolean"),
-      (#"{"spare": {"isLow": true}}"#, 3, 1, "unknown key 'spare.isLow'"),
-    ] as [(String, Int, Int, String?)])
-  func aStartDeclaresWhatItNeeds(file: String, engines: Int, sections: Int, mistake: String?) throws {
+      ("{}", true, nil), (#"{"backend": "second", "cache": {"maxEntries": 7}}"#, true, nil),
+      (#"{"backends": {"first": {"url": "http://first/"}}}"#, true, nil),
+      (#"{"backends": {"second": {"url": "http://second/"}}}"#, false, nil),
+      (#"{"backends": {"second": {"uri": "http://second/"}}}"#, false, "unknown key 'backends.second.uri'"),
+      (#"{"backends.first": {}}"#, false, #"unknown key '"backends.first"'"#),
+      (#"{"spare": {"isHigh": 1}}"#, false, "'spare.isHigh' is a number, not a boolean"),
+      (#"{"spare": {"isLow": true}}"#, false, "unknown key 'spare.isLow'"),
+    ] as [(String, Bool, String?)])
+  func aStartDeclaresWhatItNeeds(file: String, isEnough: Bool, mistake: String?) throws {
     let declared = SpareSettings.Counts()
     let found = SpareSettings.$counts.withValue(declared) { () -> Result<Configuration, ConfigurationError> in
       let loader = ConfigurationLoader(
@@ -88,8 +88,8 @@ struct ConfigurationLoaderTests {
         readFile: { $0 == Fixtures.file ? Array(file.utf8) : nil })
       return Result { () throws(ConfigurationError) in try loader.load() }
     }
-    #expect(declared.engines.load(ordering: .relaxed) == engines)
-    #expect(declared.sections.load(ordering: .relaxed) == sections)
+    let counts = (declared.engines.load(ordering: .relaxed), declared.sections.load(ordering: .relaxed))
+    #expect(isEnough ? counts == (1, 0) : counts.0 > 1 && counts.1 == 1, "\(counts)")
     switch found {
     case .success(let configuration):
       #expect(mistake == nil && configuration.section(SpareSettings.self).isHigh)
