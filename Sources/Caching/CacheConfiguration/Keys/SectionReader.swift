@@ -62,7 +62,7 @@ struct ProgramDeclarations: Sendable {
 
 /// Declares the keys of sections and reads their values, both with one call for each key. It reads each section once.
 ///
-/// A command needs few keys: a section of which the configuration says nothing is read when its values are asked for.
+/// A command needs few keys: a section of which the configuration says nothing is read when a command uses its values.
 ///
 /// `help` says what the key is for, in one line without a final full stop.
 public struct SectionReader: Sendable {

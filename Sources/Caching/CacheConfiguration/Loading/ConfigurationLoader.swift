@@ -135,7 +135,7 @@ public struct ConfigurationLoader: Sendable {
     return (Configuration(home: home, reader, naming: references, loaded: loaded), [])
   }
 
-  /// What is configured, before it is checked.
+  /// The unchecked values of the configuration, by their sources.
   private func sources(_ flags: ConfigurationFlags, home: String) throws(ConfigurationError) -> SettingSources {
     var sources = SettingSources(names: names, environment: locations.environment, variables: locations.variables)
     sources.paths = PathResolver(base: home, userHome: locations.paths.userHome)

@@ -103,7 +103,7 @@ struct Session {
     return output
   }
 
-  // What follows is not generic: the program would have it once for each type of output.
+  // The following functions are not generic: the program would have them once for each type of output.
 
   private func open(_ backend: String, isFetching: Bool) async throws(CacheError) -> OpenStore {
     do throws(CacheError) {
