@@ -42,7 +42,7 @@ extension HTTPRequest {
   /// - Throws: `CacheError` with the code `invalidRequest`, and a message that says what is wrong.
   func checked(unwantedFields: Set<String> = []) throws(CacheError) -> HTTPRequest {
     guard HTTPSyntax.isToken(method) else {
-      throw CacheError(.invalidRequest, "'\(method)' is no method", hint: "use one such as GET or POST")
+      throw CacheError(.invalidRequest, "'\(method)' is not a valid method", hint: "use one such as GET or POST")
     }
     // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would be served
     // anyway.
