@@ -11,7 +11,7 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const uint8_t cities[] = {
-#embed "Data/cities.txt"
+#embed "Data/cities.txt.z"
 };
 
 static const uint8_t movies[] = {
@@ -23,7 +23,7 @@ static const uint8_t movie_titles[] = {
 };
 
 static const uint8_t folding[] = {
-#embed "Data/folding.tsv"
+#embed "Data/folding.tsv.z"
 };
 
 static const uint8_t version[] = {
@@ -50,8 +50,6 @@ CSampleText csample_poster(uint64_t number) {
   }
 }
 
-CSampleText csample_cities(void) { return (CSampleText){cities, sizeof cities}; }
-
 // Decompresses `data`, which follows the four bytes of its length, into memory that is never freed. Empty if there is
 // no memory.
 static CSampleText decompressed(const uint8_t *data, size_t size) {
@@ -64,23 +62,20 @@ static CSampleText decompressed(const uint8_t *data, size_t size) {
   return (CSampleText){text, count};
 }
 
-static CSampleText movies_text, movie_titles_text;
-static void load_movies(void) { movies_text = decompressed(movies, sizeof movies); }
-static void load_movie_titles(void) { movie_titles_text = decompressed(movie_titles, sizeof movie_titles); }
+// Defines a function that decompresses a text when it is first called.
+#define COMPRESSED(name)                                                           \
+  static CSampleText name##_text;                                                  \
+  static void load_##name(void) { name##_text = decompressed(name, sizeof name); } \
+  CSampleText csample_##name(void) {                                               \
+    static pthread_once_t once = PTHREAD_ONCE_INIT;                                \
+    pthread_once(&once, load_##name);                                              \
+    return name##_text;                                                            \
+  }
 
-CSampleText csample_movies(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, load_movies);
-  return movies_text;
-}
-
-CSampleText csample_movie_titles(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, load_movie_titles);
-  return movie_titles_text;
-}
-
-CSampleText csample_folding(void) { return (CSampleText){folding, sizeof folding}; }
+COMPRESSED(cities)
+COMPRESSED(movies)
+COMPRESSED(movie_titles)
+COMPRESSED(folding)
 
 CSampleText csample_version(void) { return (CSampleText){version, sizeof version}; }
 

@@ -11,14 +11,16 @@ typedef struct {
   size_t count;
 } CSampleText;
 
+// The first call of each of the next four functions decompresses the text, in at most a few milliseconds. The text is
+// empty if there is no memory for it.
+
 /// The cities, by state and name, in columns of fixed width.
 CSampleText csample_cities(void);
 
-/// The movies, the best known first, one a line, fields separated by tabs. The first call decompresses them, in a few
-/// milliseconds; the text is empty if there is no memory for it.
+/// The movies, the best known first, one a line, fields separated by tabs.
 CSampleText csample_movies(void);
 
-/// For each movie the offset of its line and the text that is searched; decompressed likewise.
+/// For each movie the offset of its line and the text that is searched.
 CSampleText csample_movie_titles(void);
 
 /// The folding of characters beyond ASCII for a search, in the order of their UTF-8 bytes.

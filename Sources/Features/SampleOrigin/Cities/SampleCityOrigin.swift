@@ -23,7 +23,8 @@ public struct SampleCityOrigin: CityOrigin {
 
   /// The page for `request`; beyond the last page an empty one with the totals.
   ///
-  /// Reads only the rows of that page, which takes some microseconds, and does not suspend.
+  /// Reads the rows of that page in a few microseconds, after two milliseconds in the first call of a process. It does not
+  /// suspend.
   ///
   /// - Throws: `CacheError`: `invalidRequest` for a negative page, `cancelled`.
   public func answer(
