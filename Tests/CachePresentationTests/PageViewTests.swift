@@ -42,7 +42,7 @@ struct PageViewTests {
       (
         OutputFormat.json,
         #"{"resource":"cities","source":"cache","revalidated":false,"stale":false,"backend":"lmdb","key":"v1/cities","#
-          + #""storedAt":"2026-03-01T11:57:00Z","freshUntil":"2026-03-01T12:57:00Z","page":0,"totalPages":3,"#
+          + #""stored":true,"storedAt":"2026-03-01T11:57:00Z","freshUntil":"2026-03-01T12:57:00Z","page":0,"totalPages":3,"#
           + #""totalItems":6,"#
           + #""items":[{"id":"new-york-ny","name":"New York","subName":"NY","revenue":54298476501,"#
           + #""organizationCount":5012},{"id":"x","name":"Nowhere","subName":null,"revenue":null,"#
@@ -75,23 +75,23 @@ struct PageViewTests {
     arguments: [
       (
         PageSamples.snapshot(PageSamples.cities), "lmdb", nil,
-        "Page 1 of 3 · 6 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min"
+        "Page 1 of 3 (--page 0) · 6 cities · from cache (lmdb), stored 3 min ago, fresh for 57 min"
       ),
       (
         PageSamples.snapshot(PageSamples.cities, freshFor: -60), "lmdb", 1,
-        "Page 1 of 3, first 1 · 6 cities · from cache (lmdb), stored 3 min ago, stale for 1 min"
+        "Page 1 of 3 (--page 0), first 1 · 6 cities · from cache (lmdb), stored 3 min ago, stale for 1 min"
       ),
       (
         PageSamples.snapshot(PageSamples.cities, isRevalidated: true, storedAgo: 0, freshFor: 3_600), "sqlite", 5,
-        "Page 1 of 3 · 6 cities · from cache (sqlite), confirmed by the origin just now, fresh for 1 h"
+        "Page 1 of 3 (--page 0) · 6 cities · from cache (sqlite), confirmed by the origin just now, fresh for 1 h"
       ),
       (
         PageSamples.snapshot(PageSamples.cities, .origin, freshFor: 3_600), nil, nil,
-        "Page 1 of 3 · 6 cities · from the origin, fresh for 1 h"
+        "Page 1 of 3 (--page 0) · 6 cities · from the origin, fresh for 1 h"
       ),
       (
         PageSamples.snapshot(PageSamples.cities, .origin, freshFor: 0), nil, nil,
-        "Page 1 of 3 · 6 cities · from the origin, to be confirmed before each use"
+        "Page 1 of 3 (--page 0) · 6 cities · from the origin, to be confirmed before each use"
       ),
       (
         PageSamples.snapshot(CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: []), .origin), nil, nil,
@@ -109,6 +109,15 @@ struct PageViewTests {
     #expect(view.json["items"] == [])
     #expect(view.status?.line(on: .terminal(width: 80, hasColor: true)).hasPrefix("\u{1B}[33mPage") == true)
     #expect(Self.text(view, .table) == "")
+  }
+
+  @Test func aValueThatIsNotStoredHasNoTimeOfStoring() {
+    var snapshot = PageSamples.snapshot(PageSamples.cities, .origin)
+    snapshot.entry = EntryFacts(
+      key: "k", storedAt: PageSamples.now, freshUntil: PageSamples.now, now: PageSamples.now, isStored: false)
+    let view = SnapshotView(snapshot, backend: nil)
+    #expect(view.json["stored"] == false && view.json["storedAt"] == .some(.null))
+    #expect(view.status?.text == "Page 1 of 3 (--page 0) · 6 cities · from the origin, not stored")
   }
 
   @Test func revalidatedIsSaidWithItsWarnings() {
@@ -184,7 +193,7 @@ struct PageViewTests {
     #expect(
       Self.text(view, .table) == """
         Poster  /m.png
-        Width   342 px
+        Width   342 px requested
         Type    image/png
         Size    2.0 KiB (2,048 bytes)
         File    -
@@ -193,7 +202,8 @@ struct PageViewTests {
     #expect(
       Self.text(view, .json).hasSuffix(
         #""path":"/m.png","width":342,"contentType":"image/png","bytes":2048,"file":null}"# + "\n"))
-    #expect(Self.text(view, .csv).hasPrefix("resource,source,revalidated,stale,backend,key,storedAt,freshUntil,path,"))
+    #expect(
+      Self.text(view, .csv).hasPrefix("resource,source,revalidated,stale,backend,key,stored,storedAt,freshUntil,path,"))
     #expect(view.status?.text == "from cache (lmdb), stored 3 min ago, fresh for 57 min")
   }
 

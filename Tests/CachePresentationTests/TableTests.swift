@@ -176,6 +176,15 @@ struct ProgressLineTests {
     #expect(line == text)
     #expect(DisplayWidth.width(line) <= width)
   }
+
+  @Test(
+    arguments: [
+      (1 << 20, 4 << 20, .bytes, "a.b  [====>            ]   25% 1.0 MiB/4.0 MiB, 512.0 KiB/s, 0:06 left"),
+      (1 << 20, nil, .bytes, "a.b  1.0 MiB, 512.0 KiB/s"), (0, nil, .seconds, "a.b  0:02"),
+    ] as [(Int, Int?, ProgressLine.Unit, String)])
+  func units(_ done: Int, _ total: Int?, _ unit: ProgressLine.Unit, _ text: String) {
+    #expect(ProgressLine("a.b", done: done, total: total, elapsed: .seconds(2), unit: unit).text(width: 70) == text)
+  }
 }
 
 extension SeededGenerator {

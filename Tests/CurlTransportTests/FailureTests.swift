@@ -116,6 +116,10 @@ import Testing
     let server = try SilentPort()
     Failure(code: .originUnreachable, words: "did not respond within 0.2 seconds")
       .expect(await failure("https://127.0.0.1:\(server.port)", .plain(timeout: .milliseconds(200))))
+    var options = TransportOptions()
+    options.connectTimeout = .milliseconds(100)
+    Failure(code: .originUnreachable, words: "no connection to 127.0.0.1:\(server.port) within 0.1 seconds")
+      .expect(await failure("https://127.0.0.1:\(server.port)", .plain(options)))
   }
 
   /// A limit for each wait, and one for the whole transfer.

@@ -92,9 +92,9 @@ import CurlTransport
 
   /// Requests that are refused before anything is sent, and a word of the error.
   @Test(arguments: [
-    (HTTPRequest(url: ""), "not a URL"), (HTTPRequest(url: "http://"), "no URL"),
+    (HTTPRequest(url: ""), "not a URL"), (HTTPRequest(url: "http://"), "not a URL"),
     (HTTPRequest(url: "http:///a"), "not a URL"),
-    (HTTPRequest(url: "ftp://localhost/"), "not a URL"), (HTTPRequest(url: "file:///etc/passwd"), "no URL"),
+    (HTTPRequest(url: "ftp://localhost/"), "not a URL"), (HTTPRequest(url: "file:///etc/passwd"), "not a URL"),
     (HTTPRequest(url: "localhost"), "not a URL"), (HTTPRequest(url: "http://localhost/a b"), "spaces"),
     (HTTPRequest(url: "http://localhost/a\r\nb"), "spaces"), (HTTPRequest(url: "http://localhost:99999/"), "not a URL"),
     (HTTPRequest(url: "http://a:hidden@localhost/"), "credentials"),

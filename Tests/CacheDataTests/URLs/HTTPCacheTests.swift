@@ -123,6 +123,22 @@ struct CacheCoreTests {
     #expect(bench.transfer.requests.isEmpty)
   }
 
+  /// Responses are stored by URL: the response to a request with other content, or none, would be taken for this one's.
+  @Test func aGETWithContentGoesPastTheCache() async throws {
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    _ = try await bench.get()
+    let search = FakeTransfer(200, ["Cache-Control": "max-age=60"], "found")
+    for _ in 1...2 {
+      let snapshot = try #require(try await bench.get(content: [1], from: search).first)
+      #expect(snapshot.value.body == Array("found".utf8) && !snapshot.entry.isStored)
+    }
+    #expect(search.requests.map(\.body) == [[1], [1]])
+    #expect(try await bench.get().first?.value.body == Array("a".utf8))
+    #expect(bench.transfer.requests.count == 1)
+    let error = await #expect(throws: CacheError.self) { try await bench.get([:], .cacheOnly, content: [1]) }
+    #expect(error?.code == .notCached)
+  }
+
   @Test func theClientsConditionsAreAnsweredFromTheCache() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "a"))
     _ = try await bench.get()
@@ -299,9 +315,10 @@ final class HTTPCacheBench: Sendable {
 
   func get(
     _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
-    url: String = HTTPCacheBench.url, from other: FakeTransfer? = nil, options: FetchOptions? = nil
+    url: String = HTTPCacheBench.url, content: [UInt8] = [], from other: FakeTransfer? = nil,
+    options: FetchOptions? = nil
   ) async throws -> [Snapshot<HTTPResponse>] {
-    let request = HTTPRequest(method: method, url: url, fields: fields)
+    let request = HTTPRequest(method: method, url: url, fields: fields, body: content)
     var snapshots: [Snapshot<HTTPResponse>] = []
     let options = options ?? FetchOptions(policy: policy)
     for try await snapshot in cache(other).responses(to: request, options: options) { snapshots.append(snapshot) }

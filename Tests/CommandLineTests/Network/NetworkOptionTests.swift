@@ -28,11 +28,11 @@ import Testing
   @Test(arguments: [
     (["--cacert", "NONE"], ["--cacert: there is no file NONE", "certificate"]),
     (["--cacert", "FOLDER"], ["--cacert: FOLDER: Is a directory"]),
-    (["--cacert", "KEY"], ["--cacert: KEY holds no certificate"]), (["--cert", "NONE"], ["--cert: there is no file"]),
-    (["--cert", "KEY"], ["--cert: KEY holds no certificate"]),
-    (["--cert", "CERTIFICATE"], ["--cert: CERTIFICATE holds no private key", "--key"]),
+    (["--cacert", "KEY"], ["--cacert: KEY has no certificate"]), (["--cert", "NONE"], ["--cert: there is no file"]),
+    (["--cert", "KEY"], ["--cert: KEY has no certificate"]),
+    (["--cert", "CERTIFICATE"], ["--cert: CERTIFICATE has no private key", "--key"]),
     (["--cert", "CERTIFICATE", "--key", "NONE"], ["--key: there is no file NONE", "private key"]),
-    (["--cert", "CERTIFICATE", "--key", "CERTIFICATE"], ["--key: CERTIFICATE holds no private key"]),
+    (["--cert", "CERTIFICATE", "--key", "CERTIFICATE"], ["--key: CERTIFICATE has no private key"]),
     (["-x", "foo://ada:s3cret@a:1"], ["--proxy: there is no such kind of proxy", "socks5h://"]),
   ])
   func unusableValuesAreMistakes(options: [String], words: [String]) async throws {

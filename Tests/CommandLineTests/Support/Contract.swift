@@ -13,7 +13,7 @@ enum Contract {
   }
 
   static let fetchMembers = [
-    "backend", "freshUntil", "items", "key", "page", "resource", "revalidated", "source", "stale", "storedAt",
+    "backend", "freshUntil", "items", "key", "page", "resource", "revalidated", "source", "stale", "stored", "storedAt",
     "totalItems", "totalPages",
   ]
   static let cityMembers = ["id", "name", "organizationCount", "revenue", "subName"]

@@ -66,7 +66,7 @@ import Testing
   func theCachedTableIsReplaced(below count: Int, names: [String]) async throws {
     let session = try await Session(answer: Self.page(names))
     let program = try session.start()
-    await session.terminal.shows("Asking the origin")
+    await session.terminal.shows("Waiting for the origin")
     let above = (0..<count).map { "above \($0)" }
     let before = session.screen(session.terminal.text, below: count)
     #expect(before.all.dropLast() == above + Self.table(["OLD ONE", "OLD TWO"]))
@@ -113,7 +113,7 @@ import Testing
   @Test func aTerminalOfAnotherSizeGetsBothTables() async throws {
     let session = try await Session(answer: Self.page(["NEW"]))
     let program = try session.start()
-    await session.terminal.shows("Asking the origin")
+    await session.terminal.shows("Waiting for the origin")
     session.terminal.resize(columns: 60, rows: 24)
     session.gate.open()
     expectSuccess(try await program.end())
@@ -126,7 +126,7 @@ import Testing
   func theCachedTableStaysIfTheOriginFails(isStale: Bool) async throws {
     let session = try await Session(freshFor: isStale ? 0 : 600, answer: .html(500))
     let program = try session.start()
-    await session.terminal.shows("Asking the origin")
+    await session.terminal.shows("Waiting for the origin")
     session.gate.open()
     expectSuccess(try await program.end())
     let screen = session.screen(await session.terminal.end())
@@ -155,7 +155,7 @@ import Testing
   @Test func anInterruptionLeavesTheCachedTable() async throws {
     let session = try await Session(answer: Self.page(["NEW"]))
     let program = try session.start()
-    await session.terminal.shows("Asking the origin")
+    await session.terminal.shows("Waiting for the origin")
     program.signal(SIGINT)
     #expect(try await program.end().status == 130)
     let lines = session.screen(await session.terminal.end()).all

@@ -133,7 +133,8 @@ extension HTTPRequest {
   /// The request to repeat at another address after a redirect: one that only reads, or the GET that replaces a POST.
   private func repeated(after status: Int) -> HTTPRequest? {
     guard HTTPResponseHead.redirectStatuses.contains(status) else { return nil }
-    if retrieves { return self }
+    // A stream can be sent only once.
+    if Self.retrieves(method), stream == nil { return self }
     // 307 and 308 ask for the same method again.
     guard method == "POST", status <= 303 else { return nil }
     var repeated = self

@@ -57,6 +57,9 @@ struct CurlOptions {
       try set(CURLOPT_CAPATH, settings.authorityFolder)
       try set(CURLOPT_PROXY_CAPATH, settings.authorityFolder, isNeeded: false)
     }
+    if let family = options.addressFamily {
+      try set(CURLOPT_IPRESOLVE, Int(family == .ipv4 ? CURL_IPRESOLVE_V4 : CURL_IPRESOLVE_V6))
+    }
     if options.isInsecure {
       try set(CURLOPT_SSL_VERIFYPEER, 0)
       try set(CURLOPT_SSL_VERIFYHOST, 0)
@@ -72,7 +75,7 @@ struct CurlOptions {
     let timeout = Self.milliseconds(limits.timeout)
     let total = limits.totalTimeout.map(Self.milliseconds)
     if !limits.isForEachWait { return try set(CURLOPT_TIMEOUT_MS, min(timeout, total ?? timeout)) }
-    try set(CURLOPT_CONNECTTIMEOUT_MS, timeout)
+    try set(CURLOPT_CONNECTTIMEOUT_MS, limits.connectTimeout.map(Self.milliseconds) ?? timeout)
     if let total { try set(CURLOPT_TIMEOUT_MS, total) }
     // While content of unknown length is being sent, the caller's source might be the slow part.
     guard !request.hasContent || request.contentLength != nil else { return }

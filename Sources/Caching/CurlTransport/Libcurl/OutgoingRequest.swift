@@ -32,8 +32,9 @@ struct OutgoingRequest: Sendable {
       try check(HTTPSyntax.isFieldValue(field.value), "a header field has control characters")
     }
     try check(request.hasValidHost, "the header field Host does not name one server")
-    for name in ["Transfer-Encoding", "Expect"] {
-      try check(!request.fields.contains(name), "the transport sets \(name) itself")
+    for name in ["Transfer-Encoding", "Expect"] where request.fields.contains(name) {
+      throw CacheError(
+        .invalidRequest, "the request cannot be sent: the transport sets \(name) itself", hint: "leave out the field")
     }
     message = request
     self.server = server

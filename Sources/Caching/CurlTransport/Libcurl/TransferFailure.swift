@@ -10,6 +10,8 @@ struct TransferLimits: Sendable {
   let totalTimeout: Duration?
   /// Whether `timeout` is for each wait for the server, rather than for the whole response.
   let isForEachWait: Bool
+  /// How long a connection may take, if `isForEachWait`; `nil` for `timeout`.
+  var connectTimeout: Duration?
   let settings: LimitSettings
 }
 
@@ -92,7 +94,12 @@ struct TransferFailure {
   private var brokenOff: CacheError { .unreachable("the response of \(suspect) broke off before its end", patience) }
 
   private var timeout: CacheError {
-    // libcurl can stop a moment before the limit; no wait can have ended before its own.
+    if limits.isForEachWait, !wasConnected, let limit = limits.connectTimeout,
+      limits.totalTimeout.map({ limit < $0 }) ?? true
+    {
+      return .unreachable("there was no connection to \(suspect) within \(limit)", patience)
+    }
+    // libcurl may stop a moment before the limit; no wait can have ended before its own.
     let isTotal = limits.totalTimeout.map { duration < limits.timeout || duration + .milliseconds(50) >= $0 } ?? false
     let total = isTotal ? limits.totalTimeout : nil
     let limit = total ?? limits.timeout

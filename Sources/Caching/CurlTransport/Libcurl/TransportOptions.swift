@@ -13,6 +13,18 @@ public struct TransportOptions: Sendable, Hashable {
   public var clientCertificate: ClientCertificate?
   /// Whether to accept servers without verifying their identity.
   public var isInsecure = false
+  /// The only kind of addresses to connect to; `nil` for any.
+  public var addressFamily: AddressFamily?
+  /// How long a connection may take, if the timeout of the service is for each wait; `nil` for that timeout.
+  public var connectTimeout: Duration?
+
+  /// A version of the Internet Protocol.
+  public enum AddressFamily: Sendable {
+    /// IPv4.
+    case ipv4
+    /// IPv6.
+    case ipv6
+  }
 
   /// A client's certificate and its private key.
   public struct ClientCertificate: Sendable, Hashable {

@@ -52,7 +52,8 @@ public final class HTTPTransferService: DataTransferService {
     self.options = options
     self.environment = environment
     limits = TransferLimits(
-      timeout: timeout, totalTimeout: totalTimeout, isForEachWait: content == .streamed, settings: settings)
+      timeout: timeout, totalTimeout: totalTimeout, isForEachWait: content == .streamed,
+      connectTimeout: options.connectTimeout, settings: settings)
   }
 
   /// Looks up a variable in this process's environment.

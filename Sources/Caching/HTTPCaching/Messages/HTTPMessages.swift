@@ -142,17 +142,21 @@ package enum HTTPSyntax {
 }
 
 extension HTTPRequest {
-  /// Whether `method` asks for a representation, with content or without: GET or HEAD. Its requests have no content.
+  /// Whether `method` is GET or HEAD, which ask for a representation.
   package static func retrieves(_ method: String) -> Bool { method == "GET" || method == "HEAD" }
 
-  /// Whether the method is GET or HEAD: it asks for a representation, with content or without.
-  package var retrieves: Bool { Self.retrieves(method) }
+  /// Whether the request asks for the representation that its URL names: a GET or HEAD without content. A server can let
+  /// the content of a GET decide its response (RFC 9110, section 9.3.1), so the cache neither serves nor stores one.
+  package var retrieves: Bool { Self.retrieves(method) && !hasContent }
+
+  /// Whether there is content to send.
+  package var hasContent: Bool { !body.isEmpty || stream != nil }
 
   /// Whether the URL is of the scheme http or https. A request to another origin only names its resource.
   package var isHTTP: Bool { url.hasPrefix("http://") || url.hasPrefix("https://") }
 
   /// Whether the method changes nothing at its origin (RFC 9110, section 9.2.1).
-  package var isSafe: Bool { retrieves || method == "OPTIONS" || method == "TRACE" }
+  package var isSafe: Bool { Self.retrieves(method) || method == "OPTIONS" || method == "TRACE" }
 }
 
 extension HTTPResponseHead {

@@ -17,9 +17,13 @@ extension HTTPCacheRules {
     if trace == nil, let stored, isFresh(stored, at: now, unlimitedBy: request, options) { return Self.fresh }
     let allowed = RequestDirectives(request.fields, options)
     noteParty(of: request, trace)
-    guard request.retrieves else {
+    if !HTTPRequest.retrieves(request.method) {
       trace?.note("method", "the cache serves GET and HEAD, not \(request.method)")
       return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
+    }
+    if request.hasContent {
+      trace?.note("method", "the cache serves no \(request.method) with content")
+      return forwarded(.fetch, "the request has content", .request, allowed)
     }
     if options.policy == .networkOnly {
       trace?.note("policy", "network-only: the cache is not read")

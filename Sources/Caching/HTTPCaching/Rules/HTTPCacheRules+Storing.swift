@@ -79,6 +79,7 @@ extension HTTPCacheRules {
     let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
     return switch true {
     case request.method != "GET" && !answersGet(response, directives, to: request): "the method is \(request.method)"
+    case request.method == "GET" && request.hasContent: "the request has content"
     case !believesServer(of: request): "the identity of the server is not verified"
     case response.status < 200 || Self.dependentStatuses.contains(response.status):
       "the status \(response.status) is about a condition or range of this request alone"

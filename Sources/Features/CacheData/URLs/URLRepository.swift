@@ -44,21 +44,14 @@ extension HTTPRequest {
     guard HTTPSyntax.isToken(method) else {
       throw CacheError(.invalidRequest, "'\(method)' is not a valid method", hint: "use one such as GET or POST")
     }
-    // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would be served
-    // anyway.
-    let hasContent = !body.isEmpty || stream != nil
-    guard !hasContent || !Self.retrieves(method) else {
+    guard method != "HEAD" || !hasContent else {
       throw CacheError(
-        .invalidRequest, "a \(method) has no content",
-        hint: "leave it out, or send it with another method such as POST")
+        .invalidRequest, "a HEAD has no content", hint: "leave it out, or send it with another method such as POST")
     }
     var request = self
     request.fields = HTTPFields(try fields.lines.map { field throws(CacheError) in try Self.field(field) })
     if let credentials = Self.credentials(url) {
       request.fields.add("Authorization", credentials, unless: unwantedFields)
-    }
-    if hasContent {
-      request.fields.add("Content-Type", "application/x-www-form-urlencoded", unless: unwantedFields)
     }
     request.url = try Self.normalizedURL(url, keepingDots: keepsDotSegments)
     return request
@@ -73,8 +66,13 @@ extension HTTPRequest {
   }
 
   private static func field(_ field: HTTPFields.Field) throws(CacheError) -> HTTPFields.Field {
-    guard HTTPSyntax.isToken(field.name), HTTPSyntax.isFieldValue(field.value) else {
-      throw CacheError(.invalidRequest, "a header field is malformed", hint: "write it as 'Name: value'")
+    guard HTTPSyntax.isToken(field.name) else {
+      throw CacheError(
+        .invalidRequest, "the name of a header field is not valid", hint: "write the field as 'Name: value'")
+    }
+    guard HTTPSyntax.isFieldValue(field.value) else {
+      throw CacheError(
+        .invalidRequest, "the header field \(field.name) has control characters", hint: "write it in one line")
     }
     return HTTPFields.Field(field.name, String(FieldList.trimmed(field.value[...])))
   }

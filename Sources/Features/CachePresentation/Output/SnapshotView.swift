@@ -92,18 +92,19 @@ public struct SnapshotView: OutputView {
     return StatusLine([text.prefix(1).uppercased() + text.dropFirst()], style: origin.isStale ? .yellow : .bold)
   }
 
-  /// The remark while a newer snapshot is on its way, such as "Asking the origin · Page 1 of 243 · ...".
-  public var waiting: StatusLine { origin.status(["Asking the origin"] + extent) }
+  /// The remark while a newer snapshot is on its way, such as "Waiting for the origin · Page 1 of 243 · ...".
+  public var waiting: StatusLine { origin.status(["Waiting for the origin"] + extent) }
 }
 
 extension PresentablePage {
-  /// The position of the page among all, such as "Page 1 of 243" and "6,057 cities", if `count` of its items are shown.
-  /// People count pages from 1, whatever the origin's first number.
+  /// What the page is of all, such as "Page 1 of 243" and "6,057 cities", if `count` of its items are shown. People count
+  /// pages from 1. If the origin does not, its own number is shown too: `--page` takes that.
   fileprivate func extent(shown count: Int) -> [String] {
     guard totalItems > 0 else { return ["No \(Self.nouns.plural)"] }
     // The origin supplies the number: it must not overflow.
     let number = NumberText.text(min(max(page, Self.firstPage) - Self.firstPage, Int.max - 1) + 1)
-    let place = "Page \(number) of \(NumberText.text(totalPages))"
+    let option = Self.firstPage == 1 ? "" : " (--page \(page))"
+    let place = "Page \(number) of \(NumberText.text(totalPages))\(option)"
     let total = NumberText.count(totalItems, Self.nouns.singular, Self.nouns.plural)
     guard count < items.count else { return [place, total] }
     return ["\(place), \(count == 0 ? "none shown" : "first \(NumberText.text(count))")", total]
@@ -137,7 +138,9 @@ struct SnapshotOrigin: Sendable {
       .init("resource", .string(resource)), .init("source", .string(isFromCache ? "cache" : "origin")),
       .init("revalidated", .boolean(isRevalidated)), .init("stale", .boolean(isStale)),
       .init("backend", JSONValue(backend)), .init("key", .string(entry.key)),
-      .init("storedAt", JSONValue(time: entry.storedAt)), .init("freshUntil", JSONValue(time: entry.freshUntil)),
+      .init("stored", .boolean(entry.isStored)),
+      .init("storedAt", JSONValue(time: entry.isStored ? entry.storedAt : nil)),
+      .init("freshUntil", JSONValue(time: entry.freshUntil)),
     ]
   }
 

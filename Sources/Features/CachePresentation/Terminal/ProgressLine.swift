@@ -4,9 +4,21 @@ public struct ProgressLine: Sendable {
   private let done: Int
   private let total: Int?
   private let elapsed: Duration
+  private let unit: Unit
+
+  /// What is counted.
+  public enum Unit: Sendable {
+    /// Things, such as pages or entries.
+    case things
+    /// Bytes.
+    case bytes
+    /// Nothing but the time that has passed, while it is not known how much there is to do.
+    case seconds
+  }
 
   /// The progress of `label`, such as "Copying": `done` of `total` (`nil` if unknown) after the time `elapsed`.
-  public init(_ label: String, done: Int, total: Int?, elapsed: Duration) {
+  public init(_ label: String, done: Int, total: Int?, elapsed: Duration, unit: Unit = .things) {
+    self.unit = unit
     self.label = label
     self.done = done
     self.total = total
@@ -40,9 +52,11 @@ public struct ProgressLine: Sendable {
   }
 
   private var count: String {
-    guard let total else { return NumberText.text(done) }
-    return "\(NumberText.text(done))/\(NumberText.text(total))"
+    if unit == .seconds { return ElapsedTimeText.clock(elapsed) }
+    return [done, total].compactMap(\.self).map(amount).joined(separator: "/")
   }
+
+  private func amount(_ count: Int) -> String { unit == .bytes ? ByteCountText.text(count) : NumberText.text(count) }
 
   private var perSecond: Double? {
     guard elapsed > .zero, done > 0 else { return nil }
@@ -50,7 +64,10 @@ public struct ProgressLine: Sendable {
   }
 
   private var rate: String? {
-    perSecond.map { "\(NumberText.decimal($0, places: $0 < 10 ? 1 : 0))/s" }
+    perSecond.map { rate in
+      let text = unit == .bytes ? ByteCountText.text(Int(rate)) : NumberText.decimal(rate, places: rate < 10 ? 1 : 0)
+      return "\(text)/s"
+    }
   }
 
   private var timeLeft: String? {

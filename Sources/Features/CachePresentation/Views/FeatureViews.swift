@@ -127,7 +127,7 @@ extension SnapshotView {
       snapshot, of: "poster", backend: backend,
       [
         Field("path", .string(query.path), "Poster"),
-        Field("width", .integer(query.width), "Width", "\(NumberText.text(query.width)) px"),
+        Field("width", .integer(query.width), "Width", "\(NumberText.text(query.width)) px requested"),
         Field("contentType", .string(snapshot.value.contentType), "Type"),
         Field("bytes", .integer(count), "Size", .init(bytes: count)), Field("file", JSONValue(file), "File"),
       ])

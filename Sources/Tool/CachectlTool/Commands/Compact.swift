@@ -12,7 +12,7 @@ struct CompactCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    var line = TransientLine(isVisible: global.showsProgress)
+    let line = TransientLine(isVisible: global.showsProgress)
     line.show("Compacting \(session.configuration.backend)")
     defer { line.clear() }
     let report = try await session.withStore { store throws(CacheError) in try await store.administration.compact() }

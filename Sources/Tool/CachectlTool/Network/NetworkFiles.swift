@@ -72,7 +72,7 @@ struct NetworkFiles: Sendable {
   @discardableResult
   private mutating func require(_ content: Content, in text: String, _ path: String, _ purpose: Purpose) -> Bool {
     if text.holds(content.rawValue) { return true }
-    note("\(path) holds no \(content.noun) (PEM)", content, purpose)
+    note("\(path) has no \(content.noun) (PEM)", content, purpose)
     return false
   }
 
@@ -86,7 +86,7 @@ struct NetworkFiles: Sendable {
       problem
       ?? CacheError(
         isFlag ? .invalidRequest : .originUnavailable, "\(source)\(name): \(message)",
-        hint: "name a file that you may read and that holds the \(content.noun) (PEM)\(place)")
+        hint: "name a file that you can read and that has the \(content.noun) (PEM)\(place)")
   }
 
   /// The bytes of the first certificate in `text`, the one a client shows.

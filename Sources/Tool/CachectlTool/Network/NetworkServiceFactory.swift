@@ -47,6 +47,8 @@ extension Configuration.Transport {
       TransportOptions.ClientCertificate(file: $0, keyFile: network.clientKey)
     }
     options.isInsecure = demands.isInsecure
+    options.addressFamily = demands.addressFamily
+    options.connectTimeout = demands.connectTimeout
     return options
   }
 }
@@ -64,6 +66,10 @@ struct TransferDemands: Hashable {
   var isInsecure = false
   /// Whether to ask for compressed responses, and decompress them after they leave the cache.
   var isCompressed = false
+  /// The only kind of addresses to connect to; `nil` for any.
+  var addressFamily: TransportOptions.AddressFamily?
+  /// The time limit for a connection; `nil` for that of each wait.
+  var connectTimeout: Duration?
 }
 
 /// Logs transfers as lines for people, such as `GET https://example.com/a?...: 200, 7181 bytes, 120 ms`.
@@ -76,7 +82,7 @@ struct TransferLines: TransferLogger {
       if let status = record.status {
         "\(status), \(record.byteCount) bytes"
       } else {
-        record.failure?.rawValue ?? "no answer"
+        record.failure?.rawValue ?? "no response"
       }
     write("\(record.method) \(record.url): \(outcome), \(Int(milliseconds.rounded())) ms")
   }
@@ -91,7 +97,7 @@ struct UnprovedTransfer: DataTransferService {
     let response = try await base.transfer(request)
     if request.isSecure {
       warn(
-        CacheError(.insecure, "the server did not have to prove who it is, so its answer is not stored"))
+        CacheError(.insecure, "the identity of the server was not verified, and its response is not stored"))
     }
     return response
   }

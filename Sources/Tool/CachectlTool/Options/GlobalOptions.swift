@@ -85,6 +85,9 @@ public struct GlobalOptions: ParsableArguments, Sendable {
     return { text in explain(topic, text) }
   }
 
+  /// Whether a line about a wait is wanted and would be seen. Details would come between.
+  var showsWaiting: Bool { showsProgress && !verbose }
+
   /// Whether a progress bar is wanted and would be seen. It is not JSON.
   var showsProgress: Bool {
     Console.error.screen.isTerminal && Console.hasCursor && !quiet && !Diagnostics.standard.isJSON

@@ -111,11 +111,11 @@ struct CitiesOptions: ExplainableOptions {
   @Option(help: "Sort in this direction")
   var sort: SortDirection?
 
-  @Option(help: ArgumentHelp("Show page N; the first is 0, the default", valueName: "n"))
+  @Option(help: ArgumentHelp("Show page N; the first is 0, the default (of movies, 1)", valueName: "n"))
   var page: Int?
 
   func validate() throws(ValidationError) {
-    if let page, page < 0 { throw ValidationError("--page begins at 0") }
+    if let page, page < 0 { throw ValidationError("--page of cities begins at 0") }
   }
 
   fileprivate var query: CitiesQuery { CitiesQuery(order: order, direction: sort, page: page ?? 0) }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The options that give a request its content, spelled as in curl.
 struct ContentOptions: ParsableArguments {
   @Option(
-    name: [.customShort("d"), .long],
+    name: [.customShort("d"), .long, .customLong("data-ascii")],
     help: ArgumentHelp("Send TEXT, or FILE without its line breaks; several are joined with &", valueName: "text|@file")
   )
   var data: [String] = []
@@ -30,8 +30,8 @@ struct ContentOptions: ParsableArguments {
   var get = false
 
   func validate() throws(ValidationError) {
-    if !json.isEmpty, !texts.isEmpty { throw ValidationError("--json goes with no other data") }
-    if !json.isEmpty, get { throw ValidationError("--json is content, and --get sends none") }
+    if !json.isEmpty, !texts.isEmpty { throw ValidationError("--json excludes the options for other data") }
+    if !json.isEmpty, get { throw ValidationError("--json sends content, and --get sends none") }
   }
 
   /// Whether the request has content.
@@ -68,13 +68,14 @@ struct ContentOptions: ParsableArguments {
     }
   }
 
-  /// `url` with the data in its query, if that is where it goes.
+  /// `url`, with `--get` with the data in its query.
   ///
   /// - Throws: as `bytes`.
   func applied(to url: String) throws(CacheError) -> String {
     guard get, !texts.isEmpty else { return url }
     let end = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
-    let mark = url.utf8[..<end].contains(UInt8(ascii: "?")) ? "&" : "?"
+    let query = url.utf8[..<end].firstIndex(of: UInt8(ascii: "?"))
+    let mark = query.map { url.utf8.index(after: $0) == end ? "" : "&" } ?? "?"
     return "\(url[..<end])\(mark)\(String(decoding: try form(), as: UTF8.self))\(url[end...])"
   }
 

@@ -9,7 +9,8 @@ struct FetchURLCommand: AsyncParsableCommand {
     discussion: """
       The content is written to stdout unchanged, whatever the HTTP status; on a terminal only if it is text. A response \
       is printed while it arrives, and stored once it is complete, if HTTP allows it. Options are spelled as in curl.
-      """, examples: FetchCommand.examplesOfURL)
+      """, examples: FetchCommand.examplesOfURL
+  ).hinting(CurlHints.hint)
 
   @OptionGroup(title: "Request")
   var url: URLOptions
@@ -29,26 +30,43 @@ struct FetchURLCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  mutating func run() async throws {
+    let start = ContinuousClock.now
+    if url.silent { global.quiet = true }
+    let command = self
     let session = try Session(global)
     let responses = try url.fetch
     let demands = try url.network.demands
     let deadline = demands.maxTime.map { Deadline($0) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
+        let progress = TransferProgress(
+          of: HTTPRequest(url: command.url.url).authority ?? "the server", isVisible: command.showsProgress)
+        defer { progress.finish() }
         var last: Snapshot<LocatedResponse>?
-        for try await snapshot in responses(session.container.context(store), demands, fetch.options) {
+        for try await snapshot in responses(session.container.context(store), demands, command.fetch.options) {
           if let last { writes.note(last) }
           last = snapshot
         }
         guard let last else { return }
         // A response that is still arriving is kept when it is complete.
         defer { writes.note(last) }
-        try await deliver(last, session)
+        let failure = try await command.deliver(last, session, progress)
+        progress.finish()
+        if let format = command.output.writeOut {
+          try Console.output.write(format.text(last.value, after: ContinuousClock.now - start))
+        }
+        if let failure { throw failure }
       }
     } catch {
       throw deadline?.explained(error) ?? error
     }
+  }
+
+  /// Whether a line on the terminal can show the progress: content that scrolls by is progress enough, and the reader of a
+  /// pipe may write to the same terminal.
+  private var showsProgress: Bool {
+    global.showsWaiting && (file != nil || !Console.output.isPipe)
   }
 
   /// The file that takes the content; `nil` for stdout.
@@ -66,29 +84,47 @@ struct FetchURLCommand: AsyncParsableCommand {
   /// Whether to print the head of the response: a HEAD request gives nothing else.
   private var showsHead: Bool { output.include || url.head }
 
-  private func deliver(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
-    let view = origin(of: snapshot, session)
-    if output.fail, let error = CacheError(failing: snapshot.value) {
-      for warning in view.warnings { global.warn(warning) }
-      throw error
-    }
-    warnOfRedirect(snapshot.value.response.head)
-    if let error = CacheError(refusedByProxy: snapshot.value) { global.warn(ErrorView(error)) }
-    guard global.output == .table else { return try await showFacts(snapshot, session) }
+  /// Prints or writes the response.
+  ///
+  /// - Returns: the failure that the status means to a caller who asked for failures.
+  private func deliver(
+    _ snapshot: Snapshot<LocatedResponse>, _ session: Session, _ progress: TransferProgress
+  ) async throws(CacheError) -> CacheError? {
     let response = snapshot.value.response
+    if response.head.isOfCache, !snapshot.entry.isStored {
+      throw CacheError(
+        .notCached, "\(snapshot.value.url) is not in the cache, or cannot be served from it without a request",
+        hint: "no request was sent: leave out only-if-cached, or see why with: cachectl explain")
+    }
+    let view = origin(of: snapshot, session)
+    let failure =
+      output.fail || output.failWithBody ? CacheError(failing: snapshot.value, isPrinted: output.failWithBody) : nil
+    if output.fail, let failure {
+      for warning in view.warnings { global.warn(warning) }
+      return failure
+    }
+    if Console.output.screen.isTerminal, file == nil || output.dumpHeader == "-" { progress.finish() }
+    warnOfRedirect(snapshot.value)
+    if let error = CacheError(refusedByProxy: snapshot.value) { global.warn(ErrorView(error)) }
+    if let path = output.dumpHeader { try write(headOf: response, to: path) }
+    guard global.output == .table else {
+      try await showFacts(snapshot, session, progress)
+      return failure
+    }
     for warning in view.warnings { global.warn(warning) }
     if let file {
-      try await write(response, to: file)
+      try await write(response, to: file, progress)
       global.remark(view.status)
     } else if Console.output.screen.isTerminal, output.out == nil {
       try await show(response)
       global.remark(view.status)
     } else {
       if view.isStale { global.remark(view.status) }
-      try await write(response) { bytes throws(CacheError) in try Console.output.write(bytes) }
+      try await write(response, progress) { bytes throws(CacheError) in try Console.output.write(bytes) }
     }
     // Some failures are only known when the content is complete, such as that of storing it.
     for warning in origin(of: snapshot, session).warnings.dropFirst(view.warnings.count) { global.warn(warning) }
+    return failure
   }
 
   /// The source of the response, without its content: converting that to text, for a document, takes as long as
@@ -100,47 +136,63 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   /// Prints facts about the response, for which its content is gathered up to the size of an entry.
-  private func showFacts(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
+  private func showFacts(
+    _ snapshot: Snapshot<LocatedResponse>, _ session: Session, _ progress: TransferProgress
+  ) async throws(CacheError) {
     let (url, limit) = (snapshot.value.url, session.configuration.cache.maxEntryBytes)
     let response = try await snapshot.value.response.gathered(limit: limit, for: HTTPRequest(url: url))
-    if let file { try await write(response, to: file) }
+    progress.finish()
+    if let file { try await write(response, to: file, progress) }
     let gathered = snapshot.with(LocatedResponse(url: url, response: response))
     try global.show(SnapshotView(gathered, backend: session.configuration.backend))
   }
 
-  /// Warns of a redirection that is printed instead of being followed: it would pass for the expected response.
-  private func warnOfRedirect(_ head: HTTPResponseHead) {
+  /// Warns of a redirect that is printed instead of being followed: it would pass for the expected response.
+  private func warnOfRedirect(_ response: LocatedResponse) {
+    let head = response.response.head
     guard url.maxRedirects > 0, HTTPResponseHead.redirectStatuses.contains(head.status) else { return }
+    let (reason, hint) = head.reasonNotToFollow(from: response.url)
     global.warn(
       ErrorView(
-        CacheError(
-          .invalidAnswer, "the redirection (status \(head.status)) was not followed",
-          hint:
-            "a GET, a HEAD and the GET that takes the place of a POST go on to http or https, but not from https to http"
-        )))
+        CacheError(.invalidAnswer, "the redirect (status \(head.status)) was not followed: \(reason)", hint: hint)))
+  }
+
+  /// Writes the head of the response to the file at `path`, or to stdout if it is `-`.
+  private func write(headOf response: HTTPResponse, to path: String) throws(CacheError) {
+    if path != "-" { return try AtomicFile.write(FieldText.encode(response.headText), to: path) }
+    if Console.output.screen.isTerminal { return try Console.output.write(TerminalText.block(response.headText)) }
+    try Console.output.write(FieldText.encode(response.headText))
   }
 
   /// Writes the response to the file at `path`, which is complete or not there.
-  private func write(_ response: HTTPResponse, to path: String) async throws(CacheError) {
+  private func write(
+    _ response: HTTPResponse, to path: String, _ progress: TransferProgress
+  ) async throws(CacheError) {
     let file = try AtomicFile(path)
-    try await write(response) { bytes throws(CacheError) in try file.write(bytes) }
+    try await write(response, progress) { bytes throws(CacheError) in try file.write(bytes) }
     try file.commit()
   }
 
   /// Passes the response to `write` while it arrives.
   private func write(
-    _ response: HTTPResponse, _ write: ([UInt8]) throws(CacheError) -> Void
+    _ response: HTTPResponse, _ progress: TransferProgress, _ write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) {
     if showsHead { try write(FieldText.encode(response.headText)) }
     try write(response.body)
-    while let bytes = try await response.rest?.next() { try write(bytes) }
+    var done = response.body.count
+    let total = response.rest?.length.map { $0 + response.body.count }
+    while let bytes = try await response.rest?.next() {
+      try write(bytes)
+      done += bytes.count
+      progress.update(done: done, total: total)
+    }
     if showsHead { try write(FieldText.encode(response.trailerText)) }
   }
 
   /// Shows the response on a terminal while it arrives, if it is text.
   private func show(_ response: HTTPResponse) async throws(CacheError) {
     let notText = CacheError(
-      .invalidRequest, "the answer is not text", hint: "redirect it to a file, or use --out FILE")
+      .invalidRequest, "the response is not text", hint: "write it to a file with -o FILE, or redirect it")
     guard response.rest != nil || response.terminalText != nil else { throw notText }
     var text = ArrivingText()
     var piece: [UInt8]? = response.body
@@ -171,36 +223,75 @@ struct OutputOptions: ParsableArguments {
   @Flag(name: [.customShort("O"), .long], help: "Write the content to a file named like the last part of the URL")
   var remoteName = false
 
+  @Option(
+    name: [.customShort("D"), .long],
+    help: ArgumentHelp("Write the status line and the header fields to FILE; - is stdout", valueName: "file"),
+    completion: .file())
+  var dumpHeader: String?
+
+  @Option(
+    name: [.customShort("w"), .long],
+    help: ArgumentHelp("Print FORMAT at the end, such as '%{http_code}' or '%header{etag}'", valueName: "format"))
+  var writeOut: WriteOutFormat?
+
   @Flag(name: [.customShort("f"), .long], help: "If the HTTP status is 400 or more, print nothing of it and fail")
   var fail = false
 
+  @Flag(help: "If the HTTP status is 400 or more, print the response and fail")
+  var failWithBody = false
+
   func validate() throws(ValidationError) {
+    if fail, failWithBody { throw ValidationError("--fail and --fail-with-body exclude each other") }
     if remoteName, out != nil { throw ValidationError("--remote-name and --out exclude each other") }
   }
 }
 
+extension HTTPResponseHead {
+  /// Whether the cache made this response itself, because the request says only-if-cached (RFC 9111, section 5.2.1.7).
+  fileprivate var isOfCache: Bool { version == nil && status == 504 }
+
+  /// Why a request to `url` that got this redirect does not follow it, and what to do about it.
+  fileprivate func reasonNotToFollow(from url: String) -> (reason: String, hint: String) {
+    guard let location = fields.values(of: "location").first, !location.isEmpty else {
+      return ("it has no Location", "")
+    }
+    guard let target = URLReference.resolve(location, against: url, keepingDots: true) else {
+      return ("its Location is not a valid URL", "see it with -i")
+    }
+    let scheme = target.utf8.prefix { $0 != UInt8(ascii: ":") }
+    guard ["http", "https"].contains(Substring(scheme).lowercased()) else {
+      return ("it leads to \(target), which is neither http nor https", "")
+    }
+    if HTTPRequest(url: url).isSecure, scheme.count == 4 {
+      return ("it leads from https to http", "fetch \(target) if the connection need not be encrypted")
+    }
+    return ("only a GET or HEAD is sent again", "send the request to \(target)")
+  }
+}
+
 extension CacheError {
-  /// The error for an `answer` from a proxy that requires credentials; `nil` for any other response.
-  fileprivate init?(refusedByProxy answer: LocatedResponse) {
-    guard answer.response.head.status == 407 else { return nil }
-    self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")
+  /// The error for a `response` from a proxy that wants credentials; `nil` for any other response.
+  fileprivate init?(refusedByProxy response: LocatedResponse) {
+    guard response.response.head.status == 407 else { return nil }
+    self = .refusedByProxy(HTTPRequest(url: response.url).authority ?? "the server")
   }
 
-  /// The error for the status of `answer`, for a caller who asked for failures; `nil` if it is not a failure.
-  fileprivate init?(failing answer: LocatedResponse) {
-    guard answer.response.head.status >= 400 else { return nil }
-    if let error = CacheError(refusedByProxy: answer) {
+  /// The error for the status of `response`, for a caller who asked for failures; `nil` if it is no failure.
+  fileprivate init?(failing response: LocatedResponse, isPrinted: Bool) {
+    guard response.response.head.status >= 400 else { return nil }
+    if let error = CacheError(refusedByProxy: response) {
       self = error
       return
     }
     let code: CacheError.Code =
-      switch answer.response.head.status {
+      switch response.response.head.status {
       case 401, 403: .originRefused
       case 404, 410: .notFound
       default: .originUnreachable
       }
     self.init(
-      code, "the server answered with status \(answer.response.head.status)", hint: "see its answer without --fail")
+      code, "the server responded with status \(response.response.head.status)",
+      hint: isPrinted ? "" : "see its response with --fail-with-body")
   }
 }
 
@@ -228,6 +319,6 @@ final class Deadline: Sendable {
   func explained(_ error: CacheError) -> CacheError {
     guard error.code == .cancelled, passed.withLock({ $0 }) else { return error }
     return CacheError(
-      .originUnreachable, "the answer was not complete within \(limit)", hint: "try again later, or raise --max-time")
+      .originUnreachable, "the response was not complete within \(limit)", hint: "try again later, or raise --max-time")
   }
 }

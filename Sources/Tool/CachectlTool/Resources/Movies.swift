@@ -15,7 +15,7 @@ struct MoviesOptions: FetchableOptions {
   @Option(help: ArgumentHelp("Search titles for the words of TEXT", valueName: "text"))
   var query: String
 
-  @Option(help: ArgumentHelp("Show page N; the first is 1", valueName: "n"))
+  @Option(help: ArgumentHelp("Show page N; the first is 1 (of cities, 0)", valueName: "n"))
   var page = 1
 
   @Option(help: ArgumentHelp("Show at most N movies", valueName: "n"))
@@ -23,7 +23,7 @@ struct MoviesOptions: FetchableOptions {
 
   func validate() throws(ValidationError) {
     if MovieQuery(query) == nil { throw ValidationError("--query needs at least one word") }
-    if page < 1 { throw ValidationError("--page begins at 1") }
+    if page < 1 { throw ValidationError("--page of movies begins at 1, and only that of cities at 0") }
     if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
   }
 
@@ -88,7 +88,9 @@ struct FetchPosterCommand: AsyncParsableCommand {
   @OptionGroup
   var poster: PosterOptions
 
-  @Option(help: ArgumentHelp("Write the image to FILE", valueName: "file"), completion: .file())
+  @Option(
+    name: [.customShort("o"), .long], help: ArgumentHelp("Write the image to FILE", valueName: "file"),
+    completion: .file())
   var out: String?
 
   @OptionGroup(title: "Cache")
@@ -106,11 +108,14 @@ struct FetchPosterCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     try await session.fetching(fetch) { store, writes throws(CacheError) in
+      let progress = TransferProgress(of: "the origin", isVisible: global.showsWaiting)
+      defer { progress.finish() }
       var last: Snapshot<Poster>?
       for try await snapshot in try poster.snapshots(session.container.context(store), fetch.options) {
         writes.note(snapshot)
         last = snapshot
       }
+      progress.finish()
       if let last { try deliver(last, session) }
     }
   }
@@ -139,7 +144,9 @@ struct PosterOptions: ExplainableOptions {
   var path: String
 
   @Option(
-    help: ArgumentHelp("Fetch the nearest to PX pixels of the widths 92, 154, 185, 342, 500 and 780", valueName: "px"))
+    help: ArgumentHelp(
+      "Fetch the nearest to PX pixels of the widths 92, 154, 185, 342, 500 and 780; the sample has 342 alone",
+      valueName: "px"))
   var width = 342
 
   func validate() throws(ValidationError) {

@@ -36,7 +36,7 @@ struct RequestHeader {
     if let agent = options.userAgent {
       if agent.isEmpty { unwantedNames.insert("user-agent") } else { addDefault("User-Agent", agent) }
     }
-    // Also if the content is empty.
+    // Even if the content is empty.
     if options.content.isContent, options.content.json.isEmpty {
       addDefault("Content-Type", "application/x-www-form-urlencoded")
     }

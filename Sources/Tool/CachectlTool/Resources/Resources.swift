@@ -95,7 +95,8 @@ struct FetchCommand: ParsableCommand {
         if HTTP allows it. If the origin fails, a stale copy is served with a warning. For a URL, options are spelled as in \
         curl.
         """, examples: url == nil ? [] : examplesOfURL, subcommands: resources.map { $0.fetch() },
-      defaultSubcommand: url?.fetch())
+      defaultSubcommand: url?.fetch()
+    ).hinting(CurlHints.hint)
   }()
 }
 

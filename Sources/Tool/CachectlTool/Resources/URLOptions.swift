@@ -1,4 +1,6 @@
+internal import CacheBase
 internal import CacheData
+internal import CurlTransport
 internal import HTTPCaching
 
 /// The options that describe the request for a URL, spelled as in curl.
@@ -6,8 +8,11 @@ struct URLOptions: ExplainableOptions {
   static var resourceName: String { "url" }
   static var explainExamples: [String] { ["cachectl explain url https://example.com/ -H 'Accept: text/*'"] }
 
-  @Argument(help: "The URL, http or https")
-  var url: String
+  @Argument(help: ArgumentHelp("The URL, http or https", valueName: "url"))
+  var address: String?
+
+  @Option(name: .customLong("url"), help: ArgumentHelp("The URL, if it is not an argument", valueName: "url"))
+  var namedAddress: String?
 
   @Option(
     name: [.customShort("H"), .customLong("header")],
@@ -50,13 +55,21 @@ struct URLOptions: ExplainableOptions {
     help: ArgumentHelp("Follow at most N redirects; 0 shows a redirect itself", valueName: "n"))
   var maxRedirects = 5
 
+  @Flag(name: [.customShort("s"), .long], help: "Print only the content and errors; the same as --quiet")
+  var silent = false
+
   @Flag(
     name: [
-      .customShort("s"), .customLong("silent"), .customShort("S"), .customLong("show-error"), .customShort("L"),
-      .customLong("location"),
+      .customShort("S"), .customLong("show-error"), .customShort("L"), .customLong("location"), .customShort("N"),
+      .customLong("no-buffer"),
     ],
-    help: "Accepted as in curl: cachectl is silent in pipes, shows errors and follows redirects")
+    help: "Accepted as in curl: cachectl shows errors, follows redirects and does not buffer")
   var isLikeCurl = false
+
+  @Flag(
+    name: [.customShort("g"), .customLong("globoff"), .customLong("basic"), .customLong("no-progress-meter")],
+    help: "Accepted as in curl, without effect")
+  var isAlsoLikeCurl = false
 
   @Flag(help: "Keep . and .. in the path of the URL")
   var pathAsIs = false
@@ -64,11 +77,16 @@ struct URLOptions: ExplainableOptions {
   @OptionGroup(title: "Network")
   var network: NetworkOptions
 
+  /// The URL, as it was given.
+  var url: String { address ?? namedAddress ?? "" }
+
   func validate() throws(ValidationError) {
-    if !url.utf8.contains(UInt8(ascii: ":")) {
+    if address == nil, namedAddress == nil { throw ValidationError("the URL is missing") }
+    if address != nil, namedAddress != nil { throw ValidationError("give one URL, as an argument or with --url") }
+    if !url.holds("://") {
       let names = Cachectl.current.resources.map { $0.options.resourceName }.filter { $0 != Self.resourceName }
       throw ValidationError(
-        "'\(url)' is not a URL such as https://example.com/path, and not a resource (\(names.joined(separator: ", ")))")
+        "'\(url)' is not a URL such as https://\(url), and not a resource (\(names.joined(separator: ", ")))")
     }
     if headers.contains(where: { !RequestHeader.isLine($0) && (!$0.hasPrefix("@") || $0 == "@") }) {
       throw ValidationError(
@@ -78,7 +96,7 @@ struct URLOptions: ExplainableOptions {
       throw ValidationError("--cookie is written 'name=value': it reads no file of cookies")
     }
     if head, method != nil || content.isContent {
-      throw ValidationError("--head goes with neither --request nor content")
+      throw ValidationError("--head excludes --request and content; with --get, the data is part of the URL")
     }
     if !(0...50).contains(maxRedirects) { throw ValidationError("--max-redirs is a number from 0 to 50") }
   }
@@ -150,20 +168,28 @@ struct NetworkOptions: ParsableArguments {
   var compressed = false
 
   @Option(
-    name: [.customShort("m"), .long], help: ArgumentHelp("Stop after SECONDS, such as 0.5", valueName: "seconds"))
-  var maxTime: Double?
+    name: [.customShort("m"), .long],
+    help: ArgumentHelp("Stop after SECONDS, such as 0.5; 0 is no limit", valueName: "seconds"))
+  var maxTime: Seconds?
+
+  @Option(help: ArgumentHelp("Stop after SECONDS without a connection; 0 is no limit", valueName: "seconds"))
+  var connectTimeout: Seconds?
+
+  @Flag(name: [.customShort("4"), .long], help: "Use only addresses of IPv4")
+  var ipv4 = false
+
+  @Flag(name: [.customShort("6"), .long], help: "Use only addresses of IPv6")
+  var ipv6 = false
 
   @Option(
     help: ArgumentHelp("Retry up to N times if the server is busy, fails or cannot be reached", valueName: "n"))
   var retry: Int?
 
   func validate() throws(ValidationError) {
-    if let maxTime, !(maxTime > 0 && maxTime <= 1_000_000) {
-      throw ValidationError("--max-time is a number of seconds, such as 30 or 0.5")
-    }
     if let retry, !(0...100).contains(retry) { throw ValidationError("--retry is a number from 0 to 100") }
-    if key != nil, certificate == nil { throw ValidationError("--key goes with --cert") }
+    if key != nil, certificate == nil { throw ValidationError("--key requires --cert") }
     if insecure, authorityFile != nil { throw ValidationError("--insecure and --cacert exclude each other") }
+    if ipv4, ipv6 { throw ValidationError("--ipv4 and --ipv6 exclude each other") }
   }
 
   /// The options' demands on a transfer.
@@ -175,10 +201,25 @@ struct NetworkOptions: ParsableArguments {
         network: Configuration.Network(
           proxy: proxy, authorityFile: authorityFile, clientCertificate: certificate, clientKey: key),
         isInsecure: insecure, isCompressed: compressed)
-      demands.maxTime = maxTime.map { Duration.seconds($0) }
+      demands.maxTime = maxTime?.limit
+      demands.connectTimeout = connectTimeout?.limit
+      demands.addressFamily = ipv4 ? .ipv4 : ipv6 ? .ipv6 : nil
       demands.retries = retry
       try demands.check()
       return demands
     }
   }
+}
+
+/// A time limit in seconds, with or without a fraction. As in curl, 0 is no limit.
+struct Seconds: ExpressibleByArgument {
+  /// The limit; `nil` for none.
+  let limit: Duration?
+
+  init?(argument: String) {
+    guard let seconds = Double(argument), seconds >= 0, seconds <= 1_000_000 else { return nil }
+    limit = seconds == 0 ? nil : .seconds(seconds)
+  }
+
+  static var argumentExpectation: String? { "a number of seconds, such as 30 or 0.5" }
 }

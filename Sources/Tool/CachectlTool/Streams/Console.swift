@@ -13,13 +13,17 @@ struct Console: Sendable {
   /// The name for messages.
   private let name: String
   private let isFile: Bool
+  /// Whether the stream is a pipe, so that another program reads what is written.
+  let isPipe: Bool
   /// The screen as it was at the start.
   let screen: Screen
 
   init(descriptor: Int32, name: String) {
     (self.descriptor, self.name) = (descriptor, name)
     var status = stat()
-    isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+    isFile = kind == S_IFREG
+    isPipe = kind == S_IFIFO || kind == S_IFSOCK
     screen = Self.screen(of: descriptor)
   }
 
@@ -145,13 +149,13 @@ struct WriteFailures {
     guard let failure else { return }
     if failure.code == .conflict { return note(refusal: "it was changed while it was fetched") }
     require(
-      "the answer is not in the cache, as --require-store demands",
+      "the response is not in the cache, which --require-store demands",
       hint: "do what the warning says, or leave out --require-store", cause: failure)
   }
 
   private mutating func note(refusal: String) {
     require(
-      "the answer may not be kept (\(refusal)), which --require-store demands", hint: "leave out --require-store")
+      "the response is not stored (\(refusal)), but --require-store demands it", hint: "leave out --require-store")
   }
 
   /// Keeps the first failure as the error.

@@ -31,7 +31,7 @@ struct Diagnostics: Sendable {
 
   /// Writes `diagnostic`, and ignores a failure: there is no other place to report it.
   func write(_ diagnostic: Diagnostic) {
-    Console.error.writeIfPossible(text(diagnostic))
+    Console.error.writeIfPossible(TransientLine.takeErasure() + text(diagnostic))
   }
 
   /// The text to write for `diagnostic`.

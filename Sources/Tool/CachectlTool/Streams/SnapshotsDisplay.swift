@@ -12,8 +12,11 @@ extension GlobalOptions {
   func show<Value>(
     _ snapshots: Snapshots<Value>, as view: (Snapshot<Value>) -> SnapshotView
   ) async throws(CacheError) {
+    let progress = TransferProgress(of: "the origin", isVisible: showsWaiting && !Console.output.isPipe)
+    defer { progress.finish() }
     var iterator = snapshots.makeAsyncIterator()
     guard let first = try await iterator.next() else { return }
+    progress.finish()
     guard iterator.hasNext else { return try show(view(first)) }
     var pair = SnapshotPair(first: view(first), global: self)
     try pair.begin()
@@ -39,14 +42,14 @@ extension GlobalOptions {
 private struct SnapshotPair {
   private let first: SnapshotView
   private let global: GlobalOptions
-  private var waiting: TransientLine
+  private let waiting: TransientLine
   /// The first table, if it can be replaced.
   private var drawn: DrawnText?
 
   init(first: SnapshotView, global: GlobalOptions) {
     self.first = first
     self.global = global
-    waiting = TransientLine(isVisible: global.showsProgress && !global.verbose)
+    waiting = TransientLine(isVisible: global.showsWaiting)
   }
 
   /// Shows the first snapshot, and that another is on its way.

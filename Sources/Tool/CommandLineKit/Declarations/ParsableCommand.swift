@@ -87,6 +87,16 @@ public struct CommandConfiguration: Sendable {
   private let makeTopics: @Sendable () -> [HelpTopic]
   /// The subcommand to use if none is named.
   public var defaultSubcommand: (any ParsableCommand.Type)?
+  /// What to do about a mistake with the option of this name, which the command need not have; `nil` for no advice.
+  private(set) var optionHint: @Sendable (_ name: String) -> String? = { _ in nil }
+
+  /// This configuration with advice for mistakes with options, by their names, such as `-r` and `--range`. Each is a
+  /// clause without a final full stop.
+  public func hinting(_ hint: @escaping @Sendable (_ name: String) -> String?) -> CommandConfiguration {
+    var configuration = self
+    configuration.optionHint = hint
+    return configuration
+  }
 
   /// The subcommands that are in no group, in the order of help.
   public var ungroupedSubcommands: [any ParsableCommand.Type] { makeSubcommands() }

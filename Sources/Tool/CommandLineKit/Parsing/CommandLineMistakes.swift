@@ -18,15 +18,20 @@ extension CommandLineError {
     return CommandLineError("missing command\(place)", remedy: path.listOfChildren, at: path)
   }
 
-  /// There is no option `name` among `known`.
+  /// There is no option `name` among `known`, such as a letter of `cluster`.
   static func unknownOption(
-    _ name: String, among known: [ArgumentDefinition], at path: CommandPath
+    _ name: ArgumentName, in cluster: String = "", among known: [ArgumentDefinition], at path: CommandPath
   ) -> CommandLineError {
+    let place = cluster.count > 1 ? " in '-\(cluster)'" : ""
+    let message = "unknown option '\(name.text)'\(place)"
+    if let hint = path.configuration.optionHint(name.text) {
+      return CommandLineError(message, remedy: hint + ".", at: path)
+    }
     let names = known.flatMap(\.names).filter { !$0.isShort }.map(\.text) + ["--help"]
-    let wanted = name.hasPrefix("--") || name.count < 3 ? name : "-" + name
+    let wanted = cluster.count > 1 ? "--" + cluster : name.text
     // Every single letter is close to every other: a suggestion would be arbitrary.
     let nearest = wanted.hasPrefix("--") ? nearestOption(to: wanted, among: names) : nil
-    return CommandLineError("unknown option '\(name)'", remedy: didYouMean(nearest), at: path)
+    return CommandLineError(message, remedy: didYouMean(nearest), at: path)
   }
 
   /// `help` takes no options.
@@ -56,8 +61,10 @@ extension CommandLineError {
     _ text: String, for definition: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
     let nearest = Spelling.nearest(to: text, among: definition.valueDescription.allowedValues)
+    let hint = path.configuration.optionHint(definition.displayName).map { $0 + "." }
+    let remedy = [didYouMean(nearest) ?? definition.expectationSentence, hint].compactMap(\.self)
     let message = "invalid value '\(text)' for '\(definition.displayName)'"
-    return CommandLineError(message, remedy: didYouMean(nearest) ?? definition.expectationSentence, at: path)
+    return CommandLineError(message, remedy: remedy.isEmpty ? nil : remedy.joined(separator: " "), at: path)
   }
 
   /// The value of the option or argument is empty, and not the path of `noun`.

@@ -176,8 +176,7 @@ struct CommandLineParser {
   ) throws(CommandLineError) -> ArgumentDefinition {
     found = path.arguments(with: name)
     if let definition = found?[name] { return definition }
-    let spelled = name.isShort ? "-" + letters : name.text
-    throw .unknownOption(spelled, among: path.allNamedDefinitions, at: path)
+    throw .unknownOption(name, in: letters, among: path.allNamedDefinitions, at: path)
   }
 
   /// Descends into default subcommands as far as they go.

@@ -21,7 +21,11 @@ struct TokenReader {
   mutating func read() throws(CommandLineError) -> [[String]] {
     while let word = next() {
       switch Token(word) {
-      case .word(let text): arguments.append(text)
+      case .word(let text):
+        // A negative number, or an option that is called by a digit.
+        let letters = text.dropFirst()
+        let isOption = text.hasPrefix("-") && letters.first.map { set.index(of: .short($0)) != nil } ?? false
+        if isOption { try cluster(String(letters)) } else { arguments.append(text) }
       case .terminator: takeRest()
       case .long(let name, let value): try long(name, value)
       case .cluster(let letters): try cluster(letters)
@@ -45,7 +49,7 @@ struct TokenReader {
   /// Reads `--name` or `--name=value`.
   private mutating func long(_ name: String, _ value: String?) throws(CommandLineError) {
     guard let place = set.index(of: .long(name)) else {
-      throw .unknownOption("--" + name, among: set.named, at: path)
+      throw .unknownOption(.long(name), among: set.named, at: path)
     }
     let definition = set.definitions[place]
     if definition.kind == .option {
@@ -63,7 +67,7 @@ struct TokenReader {
     var rest = Substring(letters)
     while let letter = rest.popFirst() {
       guard let place = set.index(of: .short(letter)) else {
-        throw .unknownOption("-" + letters, among: set.named, at: path)
+        throw .unknownOption(.short(letter), in: letters, among: set.named, at: path)
       }
       let definition = set.definitions[place]
       guard definition.kind == .option else {
