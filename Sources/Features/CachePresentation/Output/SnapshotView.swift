@@ -97,8 +97,8 @@ public struct SnapshotView: OutputView {
 }
 
 extension PresentablePage {
-  /// What the page is of all, such as "Page 1 of 243" and "6,057 cities", if `count` of its items are shown. People count
-  /// pages from 1. If the origin does not, its own number is shown too: `--page` takes that.
+  /// The position of the page among all, such as "Page 1 of 243" and "6,057 cities", if `count` of its items are shown.
+  /// People count pages from 1. If the origin does not, its own number is shown too: `--page` takes that.
   fileprivate func extent(shown count: Int) -> [String] {
     guard totalItems > 0 else { return ["No \(Self.nouns.plural)"] }
     // The origin supplies the number: it must not overflow.

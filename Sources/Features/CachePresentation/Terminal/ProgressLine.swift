@@ -6,7 +6,7 @@ public struct ProgressLine: Sendable {
   private let elapsed: Duration
   private let unit: Unit
 
-  /// What is counted.
+  /// The unit of the count.
   public enum Unit: Sendable {
     /// Things, such as pages or entries.
     case things

@@ -35,6 +35,6 @@ enum CurlHints {
     (["--stderr"], "redirect it in the shell, with 2> FILE"),
   ]
 
-  /// What to do instead of using the option `name`; `nil` if it is not an option of curl that cachectl knows.
+  /// The advice in place of the option `name`; `nil` if it is not an option of curl that cachectl knows.
   static func hint(for name: String) -> String? { hints.first { $0.names.contains(name) }?.hint }
 }

@@ -276,7 +276,7 @@ extension CacheError {
     self = .refusedByProxy(HTTPRequest(url: response.url).authority ?? "the server")
   }
 
-  /// The error for the status of `response`, for a caller who asked for failures; `nil` if it is no failure.
+  /// The error for the status of `response`, for a caller who asked for failures; `nil` if it is not a failure.
   fileprivate init?(failing response: LocatedResponse, isPrinted: Bool) {
     guard response.response.head.status >= 400 else { return nil }
     if let error = CacheError(refusedByProxy: response) {

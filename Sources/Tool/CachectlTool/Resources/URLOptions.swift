@@ -169,10 +169,10 @@ struct NetworkOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("m"), .long],
-    help: ArgumentHelp("Stop after SECONDS, such as 0.5; 0 is no limit", valueName: "seconds"))
+    help: ArgumentHelp("Stop after SECONDS, such as 0.5; 0 means no limit", valueName: "seconds"))
   var maxTime: Seconds?
 
-  @Option(help: ArgumentHelp("Stop after SECONDS without a connection; 0 is no limit", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Stop after SECONDS without a connection; 0 means no limit", valueName: "seconds"))
   var connectTimeout: Seconds?
 
   @Flag(name: [.customShort("4"), .long], help: "Use only addresses of IPv4")
@@ -211,7 +211,7 @@ struct NetworkOptions: ParsableArguments {
   }
 }
 
-/// A time limit in seconds, with or without a fraction. As in curl, 0 is no limit.
+/// A time limit in seconds, with or without a fraction. As in curl, 0 means no limit.
 struct Seconds: ExpressibleByArgument {
   /// The limit; `nil` for none.
   let limit: Duration?

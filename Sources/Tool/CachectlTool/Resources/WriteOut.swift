@@ -2,7 +2,7 @@ internal import HTTPCaching
 
 /// A text with variables, which `fetch URL -w FORMAT` prints after the content, as in curl.
 struct WriteOutFormat: ExpressibleByArgument {
-  /// What a variable means.
+  /// The variables, by their names in the text.
   private enum Variable: String, CaseIterable {
     case httpCode = "http_code"
     case responseCode = "response_code"

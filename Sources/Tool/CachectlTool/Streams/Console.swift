@@ -13,7 +13,7 @@ struct Console: Sendable {
   /// The name for messages.
   private let name: String
   private let isFile: Bool
-  /// Whether the stream is a pipe, so that another program reads what is written.
+  /// Whether the stream is a pipe, so that another program reads the output.
   let isPipe: Bool
   /// The screen as it was at the start.
   let screen: Screen

@@ -34,7 +34,7 @@ final class ProgressDisplay {
   func finish() { line.clear() }
 }
 
-/// A line on stderr that says how far a fetch is, from the third second on: what is quicker needs none.
+/// A line on stderr that says how far a fetch is, from the third second on: a quicker one needs none.
 final class TransferProgress: Sendable {
   private struct State {
     var done: Int?
@@ -97,7 +97,7 @@ struct TransientLine {
   /// Whether there is such a line: there is at most one at a time.
   private static let isShown = Mutex(false)
 
-  /// What to write to remove the line before anything else is written; empty if there is none.
+  /// The text that removes the line before anything else is written; empty if there is none.
   static func takeErasure() -> String {
     isShown.withLock { isShown in
       defer { isShown = false }

@@ -87,7 +87,7 @@ public struct CommandConfiguration: Sendable {
   private let makeTopics: @Sendable () -> [HelpTopic]
   /// The subcommand to use if none is named.
   public var defaultSubcommand: (any ParsableCommand.Type)?
-  /// What to do about a mistake with the option of this name, which the command need not have; `nil` for no advice.
+  /// The advice about a mistake with the option of this name, which the command need not have; `nil` for no advice.
   private(set) var optionHint: @Sendable (_ name: String) -> String? = { _ in nil }
 
   /// This configuration with advice for mistakes with options, by their names, such as `-r` and `--range`. Each is a
