@@ -174,9 +174,22 @@ struct CommandLineParser {
   private mutating func known(
     _ name: ArgumentName, in letters: String = ""
   ) throws(CommandLineError) -> ArgumentDefinition {
+    let next = nextCommand
+    if found.map({ $0.type != next }) ?? true { found = ArgumentSet(next) }
+    if let definition = found?[name] { return definition }
     found = path.arguments(with: name)
     if let definition = found?[name] { return definition }
     throw .unknownOption(name, in: letters, among: path.allNamedDefinitions, at: path)
+  }
+
+  /// The command that the next words name, if none of them is the value of an option: most likely the one to come.
+  private var nextCommand: any ParsableCommand.Type {
+    var path = path
+    for word in arguments[index...] where path.isGroup && word.utf8.first != UInt8(ascii: "-") {
+      path = path.child(named: word) ?? path
+    }
+    while let child = path.defaultChild { path = child }
+    return path.command
   }
 
   /// Descends into default subcommands as far as they go.
