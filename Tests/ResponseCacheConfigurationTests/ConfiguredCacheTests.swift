@@ -72,8 +72,8 @@ import Testing
       settings: ["cache.timeToLive": "1m", "cache.staleIfError": "2m", "cache.staleWhileRevalidate": "0s"])
     let cache = try await Cache(configuration, clock: clock)
     let origin = FakeOrigin { (city: String) in "rain in \(city)" }
-    let configured = cache.resource("configured", fetch: origin.fetch)
-    let own = cache.resource("own", freshFor: .seconds(600), fetch: origin.fetch)
+    let configured = try cache.resource("configured", fetch: origin.fetch)
+    let own = try cache.resource("own", freshFor: .seconds(600), fetch: origin.fetch)
     for resource in [configured, own] { _ = try await resource("Bern") }
     clock.advance(by: .seconds(61))
     for resource in [configured, own] { _ = try await resource("Bern") }

@@ -52,7 +52,7 @@ import Testing
     let limits = StoreLimits(maxEntries: 10, maxBytes: 1_000, eviction: .lru)
     let cache = try await Cache.inMemory(clock: clock, limits: limits, warn: { warn.yield($0.code) })
     let origin = FakeOrigin { (_: String) in "short" }
-    let texts = cache.resource(
+    let texts = try cache.resource(
       "texts", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100), fetch: origin.fetch)
     #expect(try await texts("a") == "short")
     clock.advance(by: .seconds(20))
@@ -70,7 +70,8 @@ import Testing
     let cache = try await Cache.inMemory(clock: clock, warn: { error in warnings.withLock { $0.append(error.code) } })
     let origin = FakeOrigin { (_: String) in "text" }
     let (ended, end) = AsyncStream.makeStream(of: Void.self)
-    let texts = cache.resource("texts", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100)) { (name: String) in
+    let texts = try cache.resource("texts", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100)) {
+      (name: String) in
       defer { if origin.queries.count > 1 { end.yield() } }
       return try await Task.detached { try await origin.fetch(name) }.value
     }

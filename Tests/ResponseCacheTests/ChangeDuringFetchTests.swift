@@ -276,7 +276,7 @@ struct ChangedProcess: Sendable {
       services: FetchServices(
         rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, coalescer: store.coalescer),
       warn: { _ in })
-    numbers = cache.resource(
+    numbers = try cache.resource(
       "numbers", freshFor: .seconds(100), staleIfError: .seconds(10_000), staleWhileRevalidate: .seconds(1_000)
     ) { (_: String) in await origin.request() }
     self.origin = origin

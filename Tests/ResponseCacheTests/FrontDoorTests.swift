@@ -33,7 +33,7 @@ import Testing
     let cache = try await Cache(location)
     try await cache.set(User(id: 42, name: "Ann"), for: "user/42", expiresAfter: .seconds(3600))
     let user = try await cache.value(User.self, for: "user/42")
-    let weather = cache.resource("weather") { (city: String) in try await api.fetch(city) }
+    let weather = try cache.resource("weather") { (city: String) in try await api.fetch(city) }
     let now = try await weather("Bern")
     for try await snapshot in weather.snapshots(for: "Bern", policy: .cachedThenNetwork) {
       shown.append(snapshot.value)
@@ -255,7 +255,7 @@ struct TemporaryFolder {
     let warned = Warned()
     let cache = try await Cache(StorageLocation(plugin), clock: clock, warn: { warned.add($0) })
     #expect(warned.codes == [.unreachable])
-    let weather = cache.resource("weather") { (city: String) in "rain in \(city)" }
+    let weather = try cache.resource("weather") { (city: String) in "rain in \(city)" }
     #expect(try await weather("Bern") == "rain in Bern")
     #expect(warned.codes.allSatisfy { $0 == .unreachable } && warned.codes.count > 1)
     let error = await #expect(throws: CacheError.self) { try await cache.set(1, for: "a") }

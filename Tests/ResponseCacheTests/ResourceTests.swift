@@ -1,12 +1,15 @@
 import CacheCore
-import ResponseCache
+import EngineAPI
+import HTTPCaching
+import MemoryStorage
+@testable import ResponseCache
 import ResponseCacheTesting
 import Synchronization
 import Testing
 
 @Suite struct ResourceTests {
   struct NoNetwork: Error, Equatable {}
-  enum Unit: String { case celsius, fahrenheit }
+  enum Unit: String, Codable { case celsius, fahrenheit }
   enum Scale: String, LosslessStringConvertible {
     case celsius, fahrenheit
     init?(_ description: String) { self.init(rawValue: description) }
@@ -37,34 +40,34 @@ import Testing
 
   private func weather(
     _ cache: Cache, staleIfError: Duration = .seconds(1_000), staleWhileRevalidate: Duration = .zero
-  ) -> Resource<String, Weather> {
-    cache.resource(
+  ) throws -> Resource<String, Weather> {
+    try cache.resource(
       "weather", freshFor: .seconds(100), staleIfError: staleIfError, staleWhileRevalidate: staleWhileRevalidate,
       fetch: origin.fetch)
   }
 
   @Test func itBehavesAsItsOwnCheckSays() async throws {
     try await checkResource(queries: ("Bern", "Quito"), values: (Weather(city: "Bern"), Weather(city: "Quito"))) {
-      $0.resource("weather", freshFor: .seconds(600), fetch: $1)
+      try $0.resource("weather", freshFor: .seconds(600), fetch: $1)
     }
-    try await checkResource(value: 1.5) { $0.resource("rate", fetch: $1) }
-    try await checkResource(queries: (1, 2), values: ("one", "two")) { $0.resource("numbers", fetch: $1) }
+    try await checkResource(value: 1.5) { try $0.resource("rate", fetch: $1) }
+    try await checkResource(queries: (1, 2), values: ("one", "two")) { try $0.resource("numbers", fetch: $1) }
     try await checkResource(queries: (Unit.celsius, .fahrenheit), values: ([1], [2])) {
-      $0.resource("units", fetch: $1)
+      try $0.resource("units", fetch: $1)
     }
     try await checkResource(queries: (Scale.celsius, .fahrenheit), values: ([1], [2])) {
-      $0.resource("scales", fetch: $1)
+      try $0.resource("scales", fetch: $1)
     }
     let places = (Place(city: "Bern", unit: .celsius), Place(city: "Bern", unit: .fahrenheit))
     try await checkResource(queries: places, values: (Weather(city: "Bern"), Weather(city: "Bern", celsius: 48))) {
-      $0.resource("places", staleWhileRevalidate: .seconds(5), key: { "\($0.city)/\($0.unit)" }, fetch: $1)
+      try $0.resource("places", staleWhileRevalidate: .seconds(5), key: { "\($0.city)/\($0.unit)" }, fetch: $1)
     }
   }
 
   @Test(.timeLimit(.minutes(30))) func theCheckFindsAResourceThatDoesNotAskItsOrigin() async throws {
     let defects = await #expect(throws: ResourceDefects.self) {
       try await checkResource(queries: (1, 2), values: ("a", "b")) { cache, _ in
-        cache.resource("texts", freshFor: .seconds(10)) { (query: Int) in query == 1 ? "a" : "b" }
+        try cache.resource("texts", freshFor: .seconds(10)) { (query: Int) in query == 1 ? "a" : "b" }
       }
     }
     #expect(defects?.descriptions.first == "the first fetch made 0 requests instead of 1")
@@ -80,14 +83,14 @@ import Testing
   @Test func theCheckFindsAResourceThatMixesItsQueries() async throws {
     let defects = await #expect(throws: ResourceDefects.self) {
       try await checkResource(queries: ("Bern", "Quito"), values: (1, 2)) { cache, fetch in
-        cache.resource("weather", key: { (_: String) in "" }, fetch: fetch)
+        try cache.resource("weather", key: { (_: String) in "" }, fetch: fetch)
       }
     }
     #expect(defects?.descriptions.contains("a fetch of another query returned another value than the origin's") == true)
   }
 
   @Test func aStaleValueIsServedAfterAnyErrorAndTheErrorIsAWarning() async throws {
-    let weather = weather(try await cache())
+    let weather = try weather(try await cache())
     _ = try await weather("Bern")
     clock.advance(by: .seconds(100))
     origin.fail(with: NoNetwork())
@@ -109,7 +112,7 @@ import Testing
   }
 
   @Test func theClosuresErrorReachesEveryCallerThatWaited() async throws {
-    let weather = weather(try await cache())
+    let weather = try weather(try await cache())
     origin.fail(with: NoNetwork())
     origin.hold()
     let errors = await withTaskGroup(of: (any Error)?.self) { group in
@@ -129,7 +132,7 @@ import Testing
   }
 
   @Test func theCachedValueComesFirstAndThenTheOrigins() async throws {
-    let weather = weather(try await cache())
+    let weather = try weather(try await cache())
     _ = try await weather("Bern")
     origin.answer { Weather(city: $0, celsius: 10) }
     var shown: [(Int, Snapshot<Weather>.Source)] = []
@@ -141,7 +144,7 @@ import Testing
   }
 
   @Test func onlyTheCacheIsUsedIfThePolicySaysSo() async throws {
-    let weather = weather(try await cache())
+    let weather = try weather(try await cache())
     let error = await #expect(throws: CacheError.self) { try await weather("Bern", policy: .cacheOnly) }
     #expect(error?.code == .notCached)
     #expect(origin.queries.isEmpty)
@@ -149,7 +152,7 @@ import Testing
 
   @Test func aStaleValueIsServedWhileItIsRevalidated() async throws {
     let cache = try await cache()
-    let weather = weather(cache, staleWhileRevalidate: .seconds(50))
+    let weather = try weather(cache, staleWhileRevalidate: .seconds(50))
     _ = try await weather("Bern")
     origin.answer { Weather(city: $0, celsius: 10) }
     clock.advance(by: .seconds(120))
@@ -161,7 +164,7 @@ import Testing
   }
 
   @Test func maxAgeAndMaxStaleMoveTheLimit() async throws {
-    let weather = weather(try await cache())
+    let weather = try weather(try await cache())
     _ = try await weather("Bern")
     clock.advance(by: .seconds(50))
     _ = try await weather("Bern", maxAge: .seconds(49))
@@ -175,8 +178,11 @@ import Testing
 
   @Test func anEntryThatCannotBeDecodedIsFetchedAgainWithAWarning() async throws {
     let cache = try await cache()
-    let old = cache.resource("weather") { (_: String) in ["an", "older", "type"] }
-    _ = try await old("Bern")
+    let key = try CacheKey(for: ResourceRequest(name: "weather", query: "Bern", version: 1))
+    try await cache.store.write(
+      key, payload: Array(#"["an", "older", "type"]"#.utf8),
+      metadata: EntryMetadata(
+        storedAt: clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "application/json"))
     let error = await #expect(throws: CacheError.self) { try await weather(cache)("Bern", policy: .cacheOnly) }
     #expect(error?.code == .wrongType)
     #expect(try await weather(cache)("Bern") == Weather(city: "Bern"))
@@ -187,8 +193,8 @@ import Testing
 
   @Test func anotherVersionHasEntriesOfItsOwn() async throws {
     let cache = try await cache()
-    let old = cache.resource("weather") { (_: String) in "sunny" }
-    let new = cache.resource("weather", version: 2) { (_: String) in "rain" }
+    let old = try cache.resource("weather") { (_: String) in "sunny" }
+    let new = try cache.resource("weather", version: 2) { (_: String) in "rain" }
     _ = try await old("Bern")
     #expect(try await new("Bern") == "rain")
     #expect(warnings.codes.isEmpty)
@@ -198,7 +204,7 @@ import Testing
   @Test func aResourceWithoutAQueryHasOneValue() async throws {
     let cache = try await cache()
     let calls = FakeOrigin { (_: Int) in 7 }
-    let number = cache.resource("number") { try await calls.fetch(0) }
+    let number = try cache.resource("number") { try await calls.fetch(0) }
     #expect(try await number() == 7)
     #expect(try await number() == 7)
     #expect(calls.queries.count == 1)
@@ -207,7 +213,7 @@ import Testing
   }
 
   @Test func aFetchIsExplained() async throws {
-    let weather = weather(try await cache())
+    let weather = try weather(try await cache())
     #expect(try await weather.snapshots(for: "Bern").explanation().decision.action == .fetch)
     _ = try await weather("Bern")
     let explanation = try await weather.snapshots(for: "Bern").explanation()
@@ -215,16 +221,97 @@ import Testing
     #expect(explanation.key == "weather/v1/query=Bern/version=1")
   }
 
-  @Test(arguments: ["Weather", "user-profile", "", "9lives", "values", "url", "leases"])
-  func aNameThatIsNotANamespaceIsAnError(name: String) async throws {
-    let resource = try await cache().resource(name) { (number: Int) in number }
-    let error = await #expect(throws: CacheError.self) { try await resource(1) }
+  @Test(arguments: ["Weather", "user-profile", "", "9lives", "weather/v1", "values", "values/v1/key=", "url", "leases"])
+  func aResourceIsNotMadeWithANameThatCannotBeItsOwn(name: String) async throws {
+    let cache = try await cache()
+    let error = #expect(throws: CacheError.self) { try cache.resource(name) { (number: Int) in number } }
     #expect(error?.code == .invalidKey)
+    #expect(error?.message.contains("ResourceTests.swift:") == true)
     #expect(error?.hint.isEmpty == false)
   }
 
+  @Test func twoPlacesInTheProgramCannotMakeAResourceOfOneName() async throws {
+    let cache = try await cache()
+    for _ in 0..<2 { _ = try cache.resource("numbers") { (number: Int) in number } }
+    let line = #line + 1
+    let error = #expect(throws: CacheError.self) { try cache.resource("numbers") { (text: String) in text } }
+    #expect(error?.code == .invalidKey)
+    let fault = try #require(error?.message)
+    #expect(
+      fault.contains("ResourceTests.swift:\(line - 2), ") && fault.hasSuffix("ResourceTests.swift:\(line)"), "\(fault)")
+    _ = try cache.resource("numbers", version: 2) { (text: String) in text }
+    _ = try await self.cache().resource("numbers") { (text: String) in text }
+  }
+
+  @Test func aQueryThatCannotBeEncodedIsAnError() async throws {
+    let halves = try await cache().resource("halves") { (numbers: [Double]) in numbers.map { $0 / 2 } }
+    #expect(try await halves([1, 3]) == [0.5, 1.5])
+    for call in [{ _ = try await halves([.nan]) }, { try await halves.remove([.nan]) }] {
+      let error = await #expect(throws: CacheError.self) { try await call() }
+      #expect(error?.code == .invalidRequest)
+    }
+  }
+
+  @Test func aClosureSaysHowLongItsValueIsFreshAndStale() async throws {
+    let times = Mutex<(fresh: Duration?, stale: Duration?)>((.seconds(10), .seconds(5)))
+    let source = origin
+    let token = try await cache().resource("token", freshFor: .seconds(100), staleIfError: .seconds(1_000)) {
+      let value = try await source.fetch("token")
+      let (fresh, stale) = times.withLock { $0 }
+      return Fetched(value.city, freshFor: fresh, staleFor: stale)
+    }
+    _ = try await token()
+    clock.advance(by: .seconds(9))
+    _ = try await token()
+    #expect(origin.queries.count == 1)
+    origin.fail(with: NoNetwork())
+    clock.advance(by: .seconds(5))
+    _ = try await token()
+    #expect(origin.queries.count == 2, "it is stale, and served because the closure failed")
+    clock.advance(by: .seconds(2))
+    await #expect(throws: NoNetwork()) { try await token() }
+    origin.fail(with: nil)
+    times.withLock { $0 = (nil, nil) }
+    _ = try await token()
+    let asked = origin.queries.count
+    clock.advance(by: .seconds(99))
+    _ = try await token()
+    #expect(origin.queries.count == asked, "by default the times of the resource hold")
+    times.withLock { $0 = (.zero, nil) }
+    clock.advance(by: .seconds(1))
+    for _ in 0..<3 { _ = try await token() }
+    #expect(origin.queries.count == asked + 3, "what is fresh for no time is fetched by each caller")
+  }
+
+  @Test(arguments: SingleFlight.allCases) func callersShareACallAsFarAsTheResourceSays(sharing: SingleFlight)
+    async throws
+  {
+    let engine = try await StorageLocation.memory.open(clock: clock)
+    let caches = (0..<2).map { _ in
+      let store = EntryStore(engine: engine, clock: clock, leases: LeaseOptions(maximumWait: nil))
+      return Cache(
+        store: store,
+        services: FetchServices(
+          rules: HTTPCacheRules(freshness: .standard), now: { [clock] in clock.now.sinceEpoch },
+          coalescer: store.coalescer), warn: { _ in })
+    }
+    let resources = try caches.map { try $0.resource("weather", singleFlight: sharing, fetch: origin.fetch) }
+    let requests =
+      switch sharing {
+      case .acrossProcesses: 1
+      case .withinProcess: 2
+      case .off: 4
+      }
+    origin.hold()
+    let calls = resources.flatMap { resource in (0..<2).map { _ in Task { try await resource("Bern") } } }
+    await origin.arrival(of: requests)
+    origin.release()
+    for call in calls { _ = try await call.value }
+    if sharing == .off { #expect(origin.queries.count == 4) } else { #expect(origin.queries.count <= requests) }
+  }
+
   @Test func aCancelledCallerGetsACancellationErrorAndTheOthersTheirValue() async throws {
-    let weather = weather(try await cache())
+    let weather = try weather(try await cache())
     origin.hold()
     let cancelled = Task { try await weather("Bern") }
     await origin.arrival(of: 1)
@@ -240,24 +327,5 @@ import Testing
     var cities: [String] = []
     for try await snapshot in snapshots { cities.append(snapshot.value.city) }
     #expect(cities == ["Bern", "Quito"])
-  }
-
-  @Test(arguments: ["values", "url", "leases", "", "Weather", "weather/v1", "values/v1/key="])
-  func aResourceOfAnotherNameTouchesNothing(name: String) async throws {
-    let cache = try await cache()
-    try await cache.set(1, for: "number")
-    _ = try await weather(cache)("Bern")
-    let other = cache.resource(name, fetch: origin.fetch)
-    let calls: [@Sendable () async throws -> Void] = [
-      { _ = try await other("Bern") }, { try await other.remove("Bern") }, { try await other.removeAll() },
-      { try await other.invalidate("Bern") }, { try await other.invalidateAll() },
-    ]
-    for call in calls {
-      let error = await #expect(throws: CacheError.self) { try await call() }
-      #expect(error?.code == .invalidKey)
-    }
-    #expect(try await cache.value(Int.self, for: "number") == 1)
-    #expect(try await weather(cache)("Bern", policy: .cacheOnly) == Weather(city: "Bern"))
-    #expect(origin.queries.count == 1)
   }
 }

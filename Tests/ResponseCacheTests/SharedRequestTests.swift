@@ -101,7 +101,7 @@ import Testing
   /// The request has the task-local values of the caller that began it.
   @Test func theRequestSeesTheTaskLocalValuesOfItsCaller() async throws {
     let cache = try await Cache.inMemory()
-    let values = cache.resource("values1") { (_: Int) in Self.local.get() }
+    let values = try cache.resource("values1") { (_: Int) in Self.local.get() }
     #expect(try await Self.local.withValue(7) { try await values(1) } == 7)
   }
 
@@ -114,8 +114,8 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
-  private static func own(_ cache: Cache) -> Resource<Int, Int> {
-    cache.resource("own") { (number: Int) in
+  private static func own(_ cache: Cache) throws -> Resource<Int, Int> {
+    try cache.resource("own") { (number: Int) in
       try await own(cache).invalidate(number)
       return try await own(cache)(number)
     }
@@ -138,7 +138,7 @@ import Testing
   func aFailureIsReportedOnce(isFull: Bool, firstLeaves: Bool) async throws {
     let (cache, coalescer) = try await cache(isFull: isFull)
     let origin = FakeOrigin { (_: String) in isFull ? "long" : "text" }
-    let texts = cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
+    let texts = try cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
     if !isFull { _ = try await texts("a") }
     clock.advance(by: .seconds(20))
     if !isFull { origin.fail(with: NoNetwork()) }
@@ -161,7 +161,7 @@ import Testing
   @Test func eachFailureIsReported() async throws {
     let (cache, _) = try await cache(isFull: false)
     let origin = FakeOrigin { (_: String) in "text" }
-    let texts = cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
+    let texts = try cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
     _ = try await texts("a")
     clock.advance(by: .seconds(20))
     origin.fail(with: NoNetwork())
@@ -173,7 +173,7 @@ import Testing
   @Test func allCallersSeeTheFailureInTheirSnapshots() async throws {
     let (cache, coalescer) = try await cache(isFull: false)
     let origin = FakeOrigin { (_: String) in "text" }
-    let texts = cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
+    let texts = try cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
     _ = try await texts("a")
     clock.advance(by: .seconds(20))
     origin.fail(with: NoNetwork())
@@ -277,8 +277,10 @@ import Testing
   @Test func anAnswerOfAnotherTypeIsNotShared() async throws {
     let (cache, origin) = (try await cache(), FakeOrigin { (_: Int) in Self.tooLong })
     let numbers = FakeOrigin { (_: Int) in Array(0..<1_000) }
-    let texts = cache.resource("texts", fetch: origin.fetch)
-    let others = cache.resource("texts", fetch: numbers.fetch)
+    func resource<Value: Codable>(_ origin: FakeOrigin<Int, Value>) throws -> Resource<Int, Value> {
+      try cache.resource("texts", fetch: origin.fetch)
+    }
+    let (texts, others) = (try resource(origin), try resource(numbers))
     origin.hold()
     let first = Task { try await texts(1) }
     await origin.arrival(of: 1)
@@ -298,8 +300,10 @@ import Testing
   private let gate = FakeOrigin { (name: String) in name }
 
   /// The resource `name`, whose closure passes the gate and then fetches the resources that `needs` names for it.
-  private func resource(_ name: String, in cache: Cache, needs: [String: [String]]) -> Resource<Int, [String]> {
-    cache.resource(name) { [gate] number in
+  private func resource(
+    _ name: String, in cache: Cache, needs: [String: [String]]
+  ) throws -> Resource<Int, [String]> {
+    try cache.resource(name) { [gate] number in
       _ = try await gate.fetch(name)
       return try await withThrowingTaskGroup(of: [String].self) { group in
         for other in needs[name] ?? [] { group.addTask { try await resource(other, in: cache, needs: needs)(number) } }
@@ -312,7 +316,7 @@ import Testing
     ["a": ["a"]], ["a": ["b"], "b": ["a"]], ["a": ["b"], "b": ["c"], "c": ["a"]], ["a": ["b"], "b": ["b"]],
   ])
   func aFetchThatNeedsItsOwnAnswerIsAnError(needs: [String: [String]]) async throws {
-    let a = resource("a", in: try await Cache.inMemory(), needs: needs)
+    let a = try resource("a", in: try await Cache.inMemory(), needs: needs)
     let error = await #expect(throws: CacheError.self) { try await a(1) }
     #expect(error?.code == .invalidRequest)
     #expect(error?.hint.isEmpty == false)
@@ -330,15 +334,15 @@ import Testing
 
   @Test func fetchesThatNeedTheSameAnswerShareIt() async throws {
     let cache = try await Cache.inMemory()
-    let a = resource("a", in: cache, needs: ["a": ["b", "c"], "b": ["d"], "c": ["d", "b"]])
+    let a = try resource("a", in: cache, needs: ["a": ["b", "c"], "b": ["d"], "c": ["d", "b"]])
     #expect(try await a(1) == ["a", "b", "b", "c", "d", "d", "d"])
     #expect(gate.queries.sorted() == ["a", "b", "c", "d"])
   }
 
   @Test func aCacheBehindTheCacheMayHaveTheSameNames() async throws {
     let (near, far) = (try await Cache.inMemory(), try await Cache.inMemory())
-    let source = far.resource("texts") { (number: Int) in "\(number)" }
-    let texts = near.resource("texts") { (number: Int) in try await source(number) }
+    let source = try far.resource("texts") { (number: Int) in "\(number)" }
+    let texts = try near.resource("texts") { (number: Int) in try await source(number) }
     #expect(try await texts(1) == "1")
   }
 
@@ -347,14 +351,18 @@ import Testing
     let clock = ManualClock()
     let cache = try await Cache.inMemory(clock: clock)
     let outer = FakeOrigin { (_: Int) in "outer" }
-    let needed = cache.resource("needed", freshFor: .seconds(1_000), fetch: outer.fetch)
-    let inner = cache.resource("inner", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100)) { (number: Int) in
+    func makeNeeded(_ fetch: @escaping @Sendable (Int) async throws -> String) throws -> Resource<Int, String> {
+      try cache.resource("needed", freshFor: .seconds(1_000), fetch: fetch)
+    }
+    let needed = try makeNeeded(outer.fetch)
+    let inner = try cache.resource("inner", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100)) {
+      (number: Int) in
       try await needed(number)
     }
     _ = try await inner(1)
     try await needed.remove(1)
     clock.advance(by: .seconds(20))
-    let beginning = cache.resource("needed", freshFor: .seconds(1_000)) { (number: Int) in
+    let beginning = try makeNeeded { (number: Int) in
       // Serves the stale value, and revalidates it by fetching what is being fetched here.
       "\(try await inner(number)) again"
     }

@@ -240,7 +240,7 @@ import Testing
       })
     try await cache.set(7, for: "number", codec: codec)
     #expect(try await cache.value(for: "number", codec: codec) == 7)
-    let resource = cache.resource("numbers", key: { (number: Int) in "\(number)" }, codec: codec) { $0 }
+    let resource = try cache.resource("numbers", key: { (number: Int) in "\(number)" }, codec: codec) { $0 }
     #expect(try await resource(3) == 3)
     for try await snapshot in resource.snapshots(for: 3) { #expect(snapshot.value == 3) }
     #expect(isOnMainActor.withLock { $0 } == [false, false])
@@ -256,8 +256,8 @@ import Testing
 
   private func cache() async throws -> Cache { try await Cache.inMemory(clock: clock) }
 
-  private func numbers(_ cache: Cache) -> Resource<Int, String> {
-    cache.resource("numbers", freshFor: .seconds(100), fetch: origin.fetch)
+  private func numbers(_ cache: Cache) throws -> Resource<Int, String> {
+    try cache.resource("numbers", freshFor: .seconds(100), fetch: origin.fetch)
   }
 
   @Test func aKeptValueIsReadAsAnyOther() async throws {
@@ -297,7 +297,7 @@ import Testing
   }
 
   @Test func theRulesDecideAboutAKeptAnswer() async throws {
-    let numbers = numbers(try await cache())
+    let numbers = try numbers(try await cache())
     for _ in 0...Self.readsBefore { #expect(try await numbers(1) == "1") }
     #expect(origin.queries == [1])
     #expect(try await numbers(1, policy: .networkOnly) == "1")
@@ -317,7 +317,7 @@ import Testing
   }
 
   @Test func aCancelledTaskGetsNoKeptAnswer() async throws {
-    let numbers = numbers(try await cache())
+    let numbers = try numbers(try await cache())
     for _ in 0...Self.readsBefore { _ = try await numbers(1) }
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -328,7 +328,7 @@ import Testing
 
   @Test @MainActor func aKeptValueDoesNotLeaveTheCallersActor() async throws {
     let cache = try await cache()
-    let numbers = numbers(cache)
+    let numbers = try numbers(cache)
     try await cache.set("one", for: "number")
     for _ in 0..<Self.readsBefore {
       _ = try await cache.value(String.self, for: "number")

@@ -57,7 +57,7 @@ struct DoorCalls {
   }
 
   private func readThroughResource() async throws {
-    let resource = cache.resource("users") { (key: String) throws(EntryMissing) in
+    let resource = try cache.resource("users") { (key: String) throws(EntryMissing) in
       guard let id = Int(key.dropFirst(User.keyPrefix.count)) else { throw EntryMissing(key: key) }
       return User(id: id)
     }

@@ -9,11 +9,11 @@ extension Cache {
   /// - Throws: `CacheError`: the engine's failure, such as `noSpace`, as on most engines a removal takes up space before it
   ///   frees any; `damaged` if part of the store cannot be removed. Some entries might be gone.
   @concurrent
-  public func removeAll() async throws {
+  public func removeAll() async throws(CacheError) {
     do throws(CacheError) {
       try await administration.removeAll { _ in }
     } catch {
-      guard error.code == .noSpace else { throw error.callersError }
+      guard error.code == .noSpace else { throw error }
       throw CacheError(
         .noSpace, error.message,
         hint: "make room on the file system, or close the cache and call StorageLocation.removeStore()",
@@ -29,27 +29,23 @@ extension Cache {
   ///
   /// - Throws: `CacheError`: the engine's failure.
   @concurrent
-  public func statistics() async throws -> StoreReport {
-    try await forCaller { () async throws(CacheError) in try await administration.statistics(ofAllProcesses: false) }
+  public func statistics() async throws(CacheError) -> StoreReport {
+    try await administration.statistics(ofAllProcesses: false)
   }
 
   private var administration: StoreAdministration { StoreAdministration(store) }
 
-  /// Changes the entry under the key that `makeKey` makes, and returns whether there was one to change.
+  /// Changes the entries of `requests`, and returns how many there were to change.
   @concurrent
-  func change(
-    _ change: EntryChange, _ makeKey: @Sendable () throws(CacheError) -> CacheKey
-  ) async throws -> Bool {
-    try await forCaller { () async throws(CacheError) in
-      try await administration.change(change, keys: [try makeKey()], dryRun: false).entries > 0
-    }
+  func change(_ change: EntryChange, _ requests: [some CacheableRequest]) async throws(CacheError) -> Int {
+    var keys: [CacheKey] = []
+    for request in requests { keys.append(try CacheKey(for: request)) }
+    return try await administration.change(change, keys: keys, dryRun: false).entries
   }
 
   /// Changes all entries whose keys begin with `prefix`, and returns how many there were to change.
   @concurrent
-  func change(_ change: EntryChange, prefix: String) async throws -> Int {
-    try await forCaller { () async throws(CacheError) in
-      try await administration.change(change, EntrySelection(prefix: prefix), dryRun: false).entries
-    }
+  func change(_ change: EntryChange, prefix: String) async throws(CacheError) -> Int {
+    try await administration.change(change, EntrySelection(prefix: prefix), dryRun: false).entries
   }
 }

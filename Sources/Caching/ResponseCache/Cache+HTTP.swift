@@ -54,7 +54,7 @@ extension Cache {
   /// - Throws: `CacheError`: `invalidRequest` if `url` is not the URL of a web server, or the engine's failure.
   @concurrent
   @discardableResult
-  public func removeResponses(to url: String) async throws -> Int {
+  public func removeResponses(to url: String) async throws(CacheError) -> Int {
     try await change(.remove, prefix: URLResponses.keyPrefix(of: HTTPRequest.normalizedURL(url)))
   }
 }

@@ -8,39 +8,66 @@ internal import EngineAPI
 /// Any text is a key, as long as it has at most 16,000 bytes once every byte but letters, digits and `-._~` counts
 /// as three. Numbers, texts, arrays and every other `Codable` type are stored as JSON; a `String` as its UTF-8, and
 /// `[UInt8]` and Foundation's `Data` unchanged.
+///
+/// These methods throw `CacheError` alone, with the code `cancelled` if the calling task was cancelled.
 extension Cache {
   /// Stores `value` under `key`, and replaces an earlier one.
   ///
   /// - Parameters:
+  ///   - version: the version of the type, which is part of the key: values of other versions are not found.
   ///   - lifetime: how long the value is kept; `nil` for as long as the limits allow.
-  ///   - freshness: how long it is fresh, if that is less. From then on `value(_:for:)` does not find it any more, but
-  ///     `snapshot(_:for:)` does.
+  ///   - freshness: how long it is fresh, if that is less. From then on `value(_:for:version:)` does not find it any more,
+  ///     but `snapshot(_:for:version:)` does.
   /// - Throws: `CacheError`: `malformed` if the value cannot be encoded, `invalidRequest` if the key is too long,
-  ///   `tooLarge`, `overBounds`, `noSpace` or another failure of the engine; `CancellationError` if the task was
-  ///   cancelled before. Then nothing has changed.
+  ///   `tooLarge`, `overBounds`, `noSpace` or another failure of the engine, `cancelled` if the task was cancelled before.
+  ///   Then nothing has changed.
   public func set<Value: Codable & Sendable>(
-    _ value: Value, for key: String, expiresAfter lifetime: Duration? = nil, freshFor freshness: Duration? = nil
-  ) async throws {
-    try await set(value, for: key, expiresAfter: lifetime, freshFor: freshness, codec: .codable)
+    _ value: Value, for key: String, version: Int = 1, expiresAfter lifetime: Duration? = nil,
+    freshFor freshness: Duration? = nil
+  ) async throws(CacheError) {
+    try await set(
+      value, for: key, version: version, expiresAfter: lifetime, freshFor: freshness, codec: .codable)
   }
 
-  /// Stores `value` under `key` as `codec` encodes it; otherwise like `set(_:for:expiresAfter:freshFor:)`.
-  @concurrent
+  /// Stores `value` under `key` as `codec` encodes it; otherwise like `set(_:for:version:expiresAfter:freshFor:)`.
   public func set<Value: Sendable>(
-    _ value: Value, for key: String, expiresAfter lifetime: Duration? = nil, freshFor freshness: Duration? = nil,
+    _ value: Value, for key: String, version: Int = 1, expiresAfter lifetime: Duration? = nil,
+    freshFor freshness: Duration? = nil, codec: PayloadCodec<Value>
+  ) async throws(CacheError) {
+    try await store(
+      CollectionOfOne((key, value)), version: version, expiresAfter: lifetime, freshFor: freshness, codec: codec)
+  }
+
+  /// Stores several values under their keys in one commit: all of them, or none. On a cluster of servers, each server
+  /// commits its own. Otherwise like `set(_:for:version:expiresAfter:freshFor:)`.
+  public func set<Value: Codable & Sendable>(
+    _ values: [String: Value], version: Int = 1, expiresAfter lifetime: Duration? = nil,
+    freshFor freshness: Duration? = nil
+  ) async throws(CacheError) {
+    try await store(
+      values.map { ($0.key, $0.value) }, version: version, expiresAfter: lifetime, freshFor: freshness,
+      codec: .codable)
+  }
+
+  @concurrent
+  private func store<Value: Sendable>(
+    _ values: some Collection<(String, Value)> & Sendable, version: Int, expiresAfter lifetime: Duration?,
+    freshFor freshness: Duration?,
     codec: PayloadCodec<Value>
-  ) async throws {
+  ) async throws(CacheError) {
     // A write that has begun is finished, but a loop of writes must end.
-    try Task.checkCancellation()
-    try await forCaller { () async throws(CacheError) in
+    if Task.isCancelled { throw .cancelled }
+    let now = store.clock.now
+    let end = lifetime.map { now.advanced(by: $0) } ?? .distantFuture
+    var entries: [(key: CacheKey, payload: [UInt8], metadata: EntryMetadata)] = []
+    for (key, value) in values {
       let (payload, contentType) = try codec.encode(value)
-      let now = store.clock.now
-      let end = lifetime.map { now.advanced(by: $0) } ?? .distantFuture
       let metadata = EntryMetadata(
         storedAt: now, freshUntil: min(end, freshness.map { now.advanced(by: $0) } ?? end), retainUntil: end,
         contentType: contentType)
-      try await store.write(try ValueKey(key).cacheKey, payload: payload, metadata: metadata)
+      entries.append((try ValueKey(key, version).cacheKey, payload, metadata))
     }
+    try await store.write(entries)
   }
 
   /// The fresh value under `key`; `nil` if there is none.
@@ -48,31 +75,83 @@ extension Cache {
   /// A value that was read before is not decoded again as long as the entry stays the same.
   ///
   /// - Throws: `CacheError`: `damaged` if the entry is damaged, `wrongType` if it holds another type, or the engine's failure.
-  public func value<Value: Codable & Sendable>(_ type: Value.Type = Value.self, for key: String) async throws -> Value?
-  {
-    try await value(for: key, codec: .codable)
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type = Value.self, for key: String, version: Int = 1
+  ) async throws(CacheError) -> Value? {
+    try await value(for: key, version: version, codec: .codable)
   }
 
-  /// The fresh value under `key`, which `codec` has encoded; otherwise like `value(_:for:)`.
-  public func value<Value: Sendable>(for key: String, codec: PayloadCodec<Value>) async throws -> Value? {
-    guard let found = try await find(key, codec), found.metadata.state(at: store.clock.now) == .fresh else {
+  /// The fresh value under `key`, which `codec` has encoded; otherwise like `value(_:for:version:)`.
+  public func value<Value: Sendable>(
+    for key: String, version: Int = 1, codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> Value? {
+    guard let found = try await find(key, version, codec), found.metadata.state(at: store.clock.now) == .fresh else {
       return nil
     }
     return found.value
   }
 
-  /// The value under `key`, fresh or stale, with the facts about its entry; `nil` if there is none.
+  /// The fresh values under `keys`, by key. Keys without one are missing.
   ///
-  /// - Throws: the same errors as `value(_:for:)`.
-  public func snapshot<Value: Codable & Sendable>(
-    _ type: Value.Type = Value.self, for key: String
-  ) async throws -> Snapshot<Value>? {
-    try await snapshot(for: key, codec: .codable)
+  /// - Throws: the same errors as `value(_:for:version:)`.
+  public func values<Value: Codable & Sendable>(
+    _ type: Value.Type = Value.self, for keys: some Sequence<String>, version: Int = 1
+  ) async throws(CacheError) -> [String: Value] {
+    var values: [String: Value] = [:]
+    for key in keys { values[key] = try await value(for: key, version: version) }
+    return values
   }
 
-  /// The value under `key`, which `codec` has encoded; otherwise like `snapshot(_:for:)`.
-  public func snapshot<Value: Sendable>(for key: String, codec: PayloadCodec<Value>) async throws -> Snapshot<Value>? {
-    guard let found = try await find(key, codec) else { return nil }
+  /// The fresh value under `key`; if there is none, what `fetch` returns, which is stored under `key`.
+  ///
+  ///     let user = try await cache.value(for: "user/42", expiresAfter: .seconds(3600)) { try await api.user(42) }
+  ///
+  /// Callers that find no value at the same time share one call of `fetch`, in this process and, with an engine that
+  /// processes can share, in all of them. A stale value is not served if `fetch` fails: a resource does that. A failing
+  /// store costs no result: its failures go to the cache's `warn`.
+  ///
+  /// - Parameters:
+  ///   - lifetime: how long the value is kept; `nil` for as long as the limits allow.
+  ///   - fetch: makes the value.
+  /// - Throws: what `fetch` throws; `CacheError` with its message if a call in another process failed;
+  ///   `CancellationError`.
+  @concurrent
+  public func value<Value: Codable & Sendable>(
+    for key: String, version: Int = 1, expiresAfter lifetime: Duration? = nil,
+    orFetch fetch: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let request = ValueKey(key, version)
+    let codec = PayloadCodec<Value>.codable
+    if let cacheKey = try? request.cacheKey, let found = try? await store.decoded(cacheKey, codec),
+      found.metadata.state(at: store.clock.now) == .fresh
+    {
+      store.countLookUp(cacheKey)
+      return found.value
+    }
+    var services = services
+    services.rules = HTTPCacheRules(
+      freshness: FreshnessPolicy(timeToLive: lifetime ?? .seconds(Int64.max), staleIfError: .zero))
+    let snapshots = CacheCore.fetch(
+      request, storage: EngineResponseStorage(store: store, codec: codec),
+      origin: ClosureOrigin(name: "the value for '\(key)'") { Fetched(try await fetch()) }, services: services,
+      options: FetchOptions(), toDomain: { $0 })
+    return try await SnapshotSequence(snapshots).first(warn: warn)
+  }
+
+  /// The value under `key`, fresh or stale, with the facts about its entry; `nil` if there is none.
+  ///
+  /// - Throws: the same errors as `value(_:for:version:)`.
+  public func snapshot<Value: Codable & Sendable>(
+    _ type: Value.Type = Value.self, for key: String, version: Int = 1
+  ) async throws(CacheError) -> Snapshot<Value>? {
+    try await snapshot(for: key, version: version, codec: .codable)
+  }
+
+  /// The value under `key`, which `codec` has encoded; otherwise like `snapshot(_:for:version:)`.
+  public func snapshot<Value: Sendable>(
+    for key: String, version: Int = 1, codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> Snapshot<Value>? {
+    guard let found = try await find(key, version, codec) else { return nil }
     let facts = EntryFacts(
       key: key, storedAt: found.metadata.storedAt.sinceEpoch, freshUntil: found.metadata.freshUntil.sinceEpoch,
       now: store.clock.now.sinceEpoch)
@@ -84,9 +163,10 @@ extension Cache {
   ///
   /// - Throws: `CacheError`: the engine's failure.
   @concurrent
-  public func keys(prefix: String = "") async throws -> [String] {
-    try await forCaller { () async throws(CacheError) in
-      try await store.keys(prefix: ValueKey.prefix(prefix)).map { ValueKey.text(of: $0) }
+  public func keys(prefix: String = "", version: Int = 1) async throws(CacheError) -> [String] {
+    try await store.keys(prefix: ValueKey.prefix(prefix)).compactMap { key in
+      let value = ValueKey(key)
+      return value.version == version ? value.key : nil
     }
   }
 
@@ -94,26 +174,48 @@ extension Cache {
   ///
   /// - Throws: `CacheError`: the engine's failure.
   @discardableResult
-  public func invalidate(_ key: String) async throws -> Bool {
-    try await change(.makeStale) { () throws(CacheError) in try ValueKey(key).cacheKey }
+  public func invalidate(_ key: String, version: Int = 1) async throws(CacheError) -> Bool {
+    try await change(.makeStale, [ValueKey(key, version)]) > 0
+  }
+
+  /// Makes all values stale whose keys begin with `prefix`, of all versions, and returns how many were fresh.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func invalidateAll(prefix: String) async throws(CacheError) -> Int {
+    try await change(.makeStale, prefix: ValueKey.prefix(prefix))
   }
 
   /// Removes the value under `key`, and returns whether there was one.
   ///
   /// - Throws: `CacheError`: the engine's failure.
   @discardableResult
-  public func remove(_ key: String) async throws -> Bool {
-    try await change(.remove) { () throws(CacheError) in try ValueKey(key).cacheKey }
+  public func remove(_ key: String, version: Int = 1) async throws(CacheError) -> Bool {
+    try await remove(CollectionOfOne(key), version: version) > 0
   }
 
-  private func find<Value: Sendable>(_ key: String, _ codec: PayloadCodec<Value>) async throws -> Decoded<Value>? {
-    do throws(CacheError) {
-      let key = try ValueKey(key).cacheKey
-      if let kept: Decoded<Value> = try store.kept(key, codec.identifier) { return kept }
-      return try await read(key, codec)
-    } catch {
-      throw error.callersError
-    }
+  /// Removes the values under `keys`, and returns how many there were.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func remove(_ keys: some Sequence<String>, version: Int = 1) async throws(CacheError) -> Int {
+    try await change(.remove, keys.map { ValueKey($0, version) })
+  }
+
+  /// Removes all values whose keys begin with `prefix`, of all versions, and returns how many there were.
+  ///
+  /// - Throws: `CacheError`: the engine's failure.
+  @discardableResult
+  public func removeAll(prefix: String) async throws(CacheError) -> Int {
+    try await change(.remove, prefix: ValueKey.prefix(prefix))
+  }
+
+  private func find<Value: Sendable>(
+    _ key: String, _ version: Int, _ codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> Decoded<Value>? {
+    let key = try ValueKey(key, version).cacheKey
+    if let kept: Decoded<Value> = try store.kept(key, codec.identifier) { return kept }
+    return try await read(key, codec)
   }
 
   @concurrent
@@ -130,22 +232,32 @@ extension Cache {
 struct ValueKey: CacheableRequest {
   static let resource = "values"
   private static let name = "key"
+  private static let versionName = "version"
 
   let key: String
+  /// Not part of the entry's key if it is 1.
+  let version: Int
 
-  init(_ key: String) { self.key = key }
+  init(_ key: String, _ version: Int = 1) {
+    self.key = key
+    self.version = version
+  }
 
-  var parameters: [(name: String, value: String)] { [(Self.name, key)] }
+  /// The value that `key` is the key of.
+  init(_ key: CacheKey) {
+    let parts = key.text.utf8.dropFirst(Self.prefix("").utf8.count).split(separator: UInt8(ascii: "/"))
+    self.key = parts.first.map { String(decoding: PercentEncoding.decoded(Substring($0)), as: UTF8.self) } ?? ""
+    version = parts.dropFirst().first.flatMap { Int(String(Substring($0)).dropFirst(Self.versionName.count + 1)) } ?? 1
+  }
+
+  var parameters: [(name: String, value: String)] {
+    [(Self.name, key)] + (version == 1 ? [] : [(Self.versionName, String(version))])
+  }
 
   var cacheKey: CacheKey { get throws(CacheError) { try CacheKey(for: self) } }
 
   /// The prefix of the keys of all values whose texts begin with `text`.
   static func prefix(_ text: String) -> String {
     "\(CacheKey.prefix(of: Self.self))\(name)=\(PercentEncoding.text(text))"
-  }
-
-  /// The text that `key` was made of.
-  static func text(of key: CacheKey) -> String {
-    String(decoding: PercentEncoding.decoded(key.text.dropFirst(prefix("").utf8.count)), as: UTF8.self)
   }
 }

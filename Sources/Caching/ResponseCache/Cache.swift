@@ -1,20 +1,22 @@
-public import FetchVocabulary
+public import CacheCore
 package import HTTPCaching
 public import EngineAPI
 
-// The types that a caller of this module names: the core with the messages and the vocabulary, and of the storage the
-// types in this module's signatures.
-@_exported public import CacheCore
-@_exported public import enum EngineAPI.Durability
-@_exported public import struct EngineAPI.EntryCount
-@_exported public import enum EngineAPI.EntryState
-@_exported public import enum EngineAPI.OptionValue
+// The types that a program with values and resources names. Those of HTTP come with `CurlTransport`, and the interface of
+// engines with `EngineAPI`.
+@_exported public import struct CacheBase.CacheError
+@_exported public import struct CacheCore.EntryTransforms
+@_exported public import struct CacheCore.EvictionPolicy
+@_exported public import struct CacheCore.PayloadCodec
+@_exported public import enum CacheCore.SingleFlight
+@_exported public import struct CacheCore.StoreLimits
+@_exported public import struct CacheCore.StoreReport
 @_exported public import struct EngineAPI.StorageLocation
-@_exported public import struct EngineAPI.StoreCount
-@_exported public import protocol EngineAPI.StoragePlugin
-@_exported public import struct EngineAPI.SystemWallClock
 @_exported public import struct EngineAPI.Timestamp
 @_exported public import protocol EngineAPI.WallClock
+@_exported public import struct FetchVocabulary.EntryFacts
+@_exported public import enum FetchVocabulary.FetchPolicy
+@_exported public import struct FetchVocabulary.Snapshot
 
 /// A durable cache over an engine: values under keys, resources that a closure fetches, and responses to HTTP requests.
 ///
@@ -23,7 +25,7 @@ public import EngineAPI
 ///     let cache = try await Cache(location)
 ///     try await cache.set(User(id: 42, name: "Ann"), for: "user/42", expiresAfter: .seconds(3600))
 ///     let user = try await cache.value(User.self, for: "user/42")
-///     let weather = cache.resource("weather") { (city: String) in try await api.weather(city) }
+///     let weather = try cache.resource("weather") { (city: String) in try await api.weather(city) }
 ///     let now = try await weather("Bern")
 ///     try await cache.close()
 ///
@@ -32,13 +34,15 @@ public import EngineAPI
 /// A cache is a value: copies of it are the same cache. Any number of tasks can use it at once, and with an engine that
 /// processes can share, any number of processes. Two caches with different locations never meet.
 ///
-/// Methods throw `CacheError`, or `CancellationError` if the calling task was cancelled; a resource also throws the
-/// errors of its closure. An absent entry is `nil`, and a failure never looks like one. Reading and decoding leave the
-/// caller's actor. A value that was read before and has not changed is at hand in less than a microsecond, and does not.
+/// Methods throw `CacheError`, whose code is `cancelled` if the calling task was cancelled. Methods that fetch also throw
+/// the errors of the closure, and `CancellationError`. An absent entry is `nil`, and a failure never looks like one.
+/// Reading and decoding leave the caller's actor. A value that was read before and has not changed is returned in less than
+/// a microsecond, on the caller's actor.
 public struct Cache: Sendable {
   package let store: EntryStore
   package let services: FetchServices
   package let warn: @Sendable (CacheError) -> Void
+  let resources = ResourceRegistry()
 
   /// Opens the cache at `location`, and creates it first if there is none.
   ///
@@ -59,13 +63,13 @@ public struct Cache: Sendable {
   ///     too, or a store that was moved aside because its damage had ended a process.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
   ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the
-  ///   limits allow no entry, or two transforms have one name; `CancellationError`.
+  ///   limits allow no entry, or two transforms have one name; `cancelled`.
   @concurrent
   public init(
     _ location: StorageLocation, limits: StoreLimits? = .standard, isShared: Bool = false,
     transforms: EntryTransforms = .none, clock: any WallClock = SystemWallClock(),
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
-  ) async throws {
+  ) async throws(CacheError) {
     var rules = HTTPCacheRules(isShared: isShared, freshness: .standard)
     rules.credentialKey = CredentialKey(of: location)
     try await self.init(
@@ -77,20 +81,16 @@ public struct Cache: Sendable {
   package init(
     _ location: StorageLocation, limits: StoreLimits?, transforms: EntryTransforms, rules: HTTPCacheRules,
     home: String? = nil, clock: any WallClock, warn: @escaping @Sendable (CacheError) -> Void
-  ) async throws {
-    do throws(CacheError) {
-      try limits?.requireRoom()
-      try transforms.requireNames()
-      let store = try await Self.open(location, limits, transforms, home: home, clock, warn)
-      self.init(
-        store: store,
-        services: FetchServices(
-          rules: rules, now: { clock.now.sinceEpoch }, coalescer: store.coalescer,
-          background: BackgroundWork(warn: warn)),
-        warn: warn)
-    } catch {
-      throw error.callersError
-    }
+  ) async throws(CacheError) {
+    try limits?.requireRoom()
+    try transforms.requireNames()
+    let store = try await Self.open(location, limits, transforms, home: home, clock, warn)
+    self.init(
+      store: store,
+      services: FetchServices(
+        rules: rules, now: { clock.now.sinceEpoch }, coalescer: store.coalescer,
+        background: BackgroundWork(warn: warn)),
+      warn: warn)
   }
 
   private static func open(
@@ -126,26 +126,21 @@ public struct Cache: Sendable {
     self.warn = warn
   }
 
-  /// Waits for revalidations in the background, and closes the cache. Every later call fails with the code `closed`,
-  /// but a resource still calls its closure, with a warning, and stores nothing.
+  /// Waits until nothing of the cache runs in the background: revalidations of stale entries, and responses that are stored
+  /// after their caller has them. Tests call it before they look at the store or the origin.
+  public func settled() async { await services.background.settled() }
+
+  /// Waits for revalidations that run in the background, and closes the cache. Every later call fails with the code
+  /// `closed`, but a resource still calls its closure, with a warning, and stores nothing.
   ///
   /// - Parameter patience: how long to wait. Revalidations that take longer are cancelled, and store nothing; a closure
   ///   that ignores the cancellation can continue after the cache has closed.
   /// - Throws: `CacheError`: the engine could not be closed in order.
   @concurrent
-  public func close(waitingFor patience: Duration = .seconds(10)) async throws {
+  public func close(waitingFor patience: Duration = .seconds(10)) async throws(CacheError) {
     for failure in await services.background.finish(within: patience) { warn(failure) }
-    if let warning = try await forCaller({ () async throws(CacheError) in try await store.close() }) { warn(warning) }
+    if let warning = try await store.close() { warn(warning) }
     if let warning = store.tiered?.tierWarning { warn(warning) }
-  }
-}
-
-/// Calls `body`, and throws its errors as the front door does.
-func forCaller<Output>(_ body: () async throws(CacheError) -> Output) async throws -> Output {
-  do throws(CacheError) {
-    return try await body()
-  } catch {
-    throw error.callersError
   }
 }
 

@@ -22,13 +22,11 @@ public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
     return snapshot.value
   }
 
-  /// Explains how the first snapshot would be made now. This asks no origin, and changes nothing.
+  /// Explains how the first snapshot would be made now. It sends no request, and changes nothing.
   ///
   /// - Throws: `CacheError`: the cache cannot be read, or the request makes no sense.
   @concurrent
-  public func explanation() async throws -> FetchExplanation {
-    try await forCaller { () async throws(CacheError) in try await snapshots.explanation() }
-  }
+  public func explanation() async throws(CacheError) -> FetchExplanation { try await snapshots.explanation() }
 
   /// Starts a fetch.
   public func makeAsyncIterator() -> Iterator { Iterator(snapshots: snapshots.makeAsyncIterator()) }

@@ -115,19 +115,19 @@ extension Cache {
   ///   - transforms: the transforms of payloads before they are stored, which the program decides.
   ///   - clock: decides which entries are fresh, stale and expired.
   ///   - warn: called with failures that cost the caller nothing.
-  /// - Throws: `CacheError`: the engine's failure; `CancellationError`. See `init(_:limits:isShared:transforms:clock:warn:)`.
+  /// - Throws: `CacheError`: the engine's failure, or `cancelled`. See `init(_:limits:isShared:transforms:clock:warn:)`.
   @concurrent
   public init(
     _ configuration: CacheConfiguration, transforms: EntryTransforms = .none,
     clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheError) -> Void = { _ in }
-  ) async throws {
+  ) async throws(CacheError) {
     var rules = configuration.rules
     rules.credentialKey = CredentialKey(file: "\(configuration.configuration.home)/credentials.key")
-    do {
+    do throws(CacheError) {
       try await self.init(
         configuration.location, limits: configuration.limits, transforms: transforms, rules: rules,
         home: configuration.configuration.home, clock: clock, warn: warn)
-    } catch let error as CacheError {
+    } catch {
       let settings = configuration.configuration
       throw settings.namingSource(of: error, backend: settings.backend)
     }

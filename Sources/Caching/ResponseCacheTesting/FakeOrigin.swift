@@ -32,7 +32,7 @@ extension ManualClock {
 /// An origin for tests, which responds, waits or fails as the test says, and counts its requests.
 ///
 ///     let origin = FakeOrigin { (city: String) in Weather(city: city, celsius: 9) }
-///     let weather = cache.resource("weather", fetch: origin.fetch)
+///     let weather = try cache.resource("weather", fetch: origin.fetch)
 ///     origin.fail(with: NoNetwork())
 ///     ...
 ///     #expect(origin.queries == ["Bern"])

@@ -4,7 +4,7 @@ public import ResponseCache
 /// requests to its origin only if necessary, and it serves a stale value if the origin fails.
 ///
 ///     try await checkResource(queries: ("Bern", "Quito"), values: (bern, quito)) { cache, fetch in
-///       cache.resource("weather", freshFor: .seconds(600), fetch: fetch)
+///       try cache.resource("weather", freshFor: .seconds(600), fetch: fetch)
 ///     }
 ///
 /// It needs no network and no time: the cache is in memory, and the clock is set.
@@ -16,7 +16,7 @@ public import ResponseCache
 /// - Throws: `ResourceDefects`, if the resource does not behave; any other error comes from the resource itself.
 public func checkResource<Query: Sendable & Equatable, Value: Sendable & Equatable>(
   queries: (Query, Query), values: (Value, Value),
-  _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) -> Resource<Query, Value>
+  _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) throws -> Resource<Query, Value>
 ) async throws {
   let (first, second) = queries
   let origin = FakeOrigin { (query: Query) in query == first ? values.0 : values.1 }
@@ -25,27 +25,27 @@ public func checkResource<Query: Sendable & Equatable, Value: Sendable & Equatab
 
 /// Checks a resource without a query; otherwise like `checkResource(queries:values:_:)`.
 ///
-///     try await checkResource(value: rates) { cache, fetch in cache.resource("rates", fetch: fetch) }
+///     try await checkResource(value: rates) { cache, fetch in try cache.resource("rates", fetch: fetch) }
 ///
 /// - Parameters:
 ///   - value: the origin's value.
 ///   - makeResource: makes the resource in the cache that it is given, over the closure that it is given.
 /// - Throws: `ResourceDefects`, if the resource does not behave; any other error comes from the resource itself.
 public func checkResource<Value: Sendable & Equatable>(
-  value: Value, _ makeResource: (Cache, @escaping @Sendable () async throws -> Value) -> Resource<Void, Value>
+  value: Value, _ makeResource: (Cache, @escaping @Sendable () async throws -> Value) throws -> Resource<Void, Value>
 ) async throws {
   try await check((), value, other: nil, FakeOrigin { (_: Void) in value }) { cache, fetch in
-    makeResource(cache) { try await fetch(()) }
+    try makeResource(cache) { try await fetch(()) }
   }
 }
 
 private func check<Query: Sendable, Value: Sendable & Equatable>(
   _ query: Query, _ value: Value, other: (query: Query, value: Value)?, _ origin: FakeOrigin<Query, Value>,
-  _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) -> Resource<Query, Value>
+  _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) throws -> Resource<Query, Value>
 ) async throws {
   let clock = ManualClock()
   let cache = try await Cache.inMemory(clock: clock)
-  let resource = makeResource(cache) { try await origin.fetch($0) }
+  let resource = try makeResource(cache) { try await origin.fetch($0) }
   let check = ResourceCheck(
     resource: resource, origin: origin, clock: clock, query: query, value: value, other: other)
   let defects = try await check.run()

@@ -14,6 +14,8 @@ struct CoalescingTest {
   let test: TestStore
   let time: ManualTime
   let processes = FakeProcesses()
+  /// How long callers wait for a request of their own process.
+  var maximumWait: Duration?
 
   init() async throws {
     test = try await TestStore()
@@ -33,7 +35,9 @@ struct CoalescingTest {
   func coalescer(_ number: Int32) -> RequestCoalescer { store(number).coalescer }
 
   private func options(_ number: Int32?) -> LeaseOptions {
-    LeaseOptions(duration: Self.duration, processes: processes.seen(by: number)) { [time] in try await time.sleep($0) }
+    LeaseOptions(duration: Self.duration, processes: processes.seen(by: number), maximumWait: maximumWait) { [time] in
+      try await time.sleep($0)
+    }
   }
 
   /// The leases as process `number` uses them; with `nil`, as a process that cannot be identified.

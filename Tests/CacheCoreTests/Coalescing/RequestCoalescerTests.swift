@@ -110,6 +110,31 @@ import Testing
     try await change.value
   }
 
+  @Test(arguments: [true, false])
+  func aCallerWaitsOnlySoLongForARequestOfItsOwnProcess(inOneCache: Bool) async throws {
+    var test = try await CoalescingTest()
+    test.maximumWait = .seconds(60)
+    let leader = test.coalescer(1)
+    let other = inOneCache ? leader : test.coalescer(1)
+    let token = try #require(try await leader.join("a").token)
+    let code = TaskMonitor<CacheError.Code?>(nil)
+    let waiting = Task {
+      let found: CacheError.Code? =
+        switch await Result(catching: { () async throws(CacheError) in try await other.join("a") }) {
+        case .failure(let error), .success(.finished(.failure(let error), _)): error.code
+        default: nil
+        }
+      code.set(found)
+    }
+    let passed = await test.passTime { code.withLock { $0 } != nil }
+    await waiting.value
+    #expect(code.withLock { $0 } == .busy)
+    #expect(passed >= .seconds(60) && passed < .seconds(70), "\(passed)")
+    #expect(leader.waiters() == 0)
+    await leader.finish(token)
+    #expect(try await other.join("a").token != nil)
+  }
+
   @Test func aCallerCancelledBeforeJoiningLeavesNoRequest() async throws {
     let task = Task { [coalescer] in
       withUnsafeCurrentTask { $0?.cancel() }
@@ -132,7 +157,7 @@ import Testing
     let (traffic, test) = (RequestTraffic(seed: seed), try await CoalescingTest())
     // The clock stands still and the pauses are short, so no lease ever runs out.
     let duration = Duration.seconds(1_000_000)
-    let options = LeaseOptions(duration: duration, processes: test.processes.seen(by: nil)) { pause in
+    let options = LeaseOptions(duration: duration, processes: test.processes.seen(by: nil), maximumWait: nil) { pause in
       if pause >= .seconds(1) { try await test.time.sleep(pause) }
       await Task.yield()
       try Task.checkCancellation()

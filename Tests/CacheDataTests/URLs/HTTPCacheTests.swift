@@ -346,7 +346,7 @@ final class ShelfOfResponses: Sendable {
     registry = other.registry
     engine = other.engine
     store = EntryStore(
-      engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring], leases: LeaseOptions(sleep: sleep))
+      engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring], leases: LeaseOptions(maximumWait: nil, sleep: sleep))
   }
 
   var responses: URLResponses { URLResponses(store: store) }

@@ -21,7 +21,7 @@ do {
     print("\(setting.key) is \(setting.text), from \(setting.source)")
   }
   let cache = try await Cache(configuration, warn: { print("warning: \($0.message)") })
-  let forecasts = cache.resource("forecasts") { (city: String) in try await forecast(for: city) }
+  let forecasts = try cache.resource("forecasts") { (city: String) in try await forecast(for: city) }
   for city in arguments where !city.contains("=") {
     print(try await forecasts(city), "with", configuration.location.plugin.declaration.name)
   }

@@ -15,7 +15,7 @@ actor WeatherService {
 
 let service = WeatherService()
 let cache = try await Cache(.memory)
-let model = WeatherModel(weather: cache.resource("weather") { await service.weather($0) })
+let model = WeatherModel(weather: try cache.resource("weather") { await service.weather($0) })
 model.observe { state in print(state) }
 
 print("first:")

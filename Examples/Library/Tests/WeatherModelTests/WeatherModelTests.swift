@@ -12,13 +12,13 @@ import WeatherModel
   let service = FakeOrigin { (city: String) in Weather(city: city, celsius: 9) }
 
   private func weather(_ cache: Cache) -> Resource<String, Weather> {
-    cache.resource("weather", freshFor: .seconds(600), staleIfError: .seconds(3600), fetch: service.fetch)
+    try cache.resource("weather", freshFor: .seconds(600), staleIfError: .seconds(3600), fetch: service.fetch)
   }
 
   @Test func theResourceBehaves() async throws {
     let values = (Weather(city: "Bern", celsius: 9), Weather(city: "Quito", celsius: 14))
     try await checkResource(queries: ("Bern", "Quito"), values: values) { cache, fetch in
-      cache.resource("weather", freshFor: .seconds(600), fetch: fetch)
+      try cache.resource("weather", freshFor: .seconds(600), fetch: fetch)
     }
   }
 

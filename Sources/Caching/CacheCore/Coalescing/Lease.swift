@@ -89,16 +89,21 @@ public struct LeaseOptions: Sendable {
   public let duration: Duration
   /// Names this process in its leases, and tells which others have ended.
   public let processes: any ProcessTable
+  /// How long a caller waits for a request that the same process makes; `nil` for as long as it takes. A request that waits
+  /// for itself in a way that cannot be seen ends after that.
+  public let maximumWait: Duration?
   /// Waits for a duration. Throws as soon as its task is cancelled.
   public let sleep: @Sendable (Duration) async throws -> Void
 
-  /// Creates options; by default a lease holds for thirty seconds.
+  /// Creates options; by default a lease holds for thirty seconds, and callers in one process wait for five minutes.
   public init(
     duration: Duration = .seconds(30), processes: any ProcessTable = SystemProcessTable(),
+    maximumWait: Duration? = .seconds(300),
     sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     self.duration = duration
     self.processes = processes
+    self.maximumWait = maximumWait
     self.sleep = sleep
   }
 
@@ -131,14 +136,14 @@ struct LeaseTable: Sendable {
   /// Takes the lease on the request of `token`, or waits while another process has it.
   ///
   /// - Returns: `leading` if this process has the lease now, or leases do not work; `finished` with the failure of
-  ///   another process's request; `vanished` if another process had the lease and it is gone: that process finished and
+  ///   another process's request, or with `busy` if another cache of this process has held the lease for too long; `vanished` if another process had the lease and it is gone: that process finished and
   ///   removed it, or the store's server dropped it as expired.
   /// - Throws: `CacheError` with the code `cancelled`.
   func claim(_ token: CoalescingToken) async throws(CacheError) -> RequestCoalescer.Joined {
     do throws(CacheError) {
       let key = try Lease.key(for: token.key)
       if try await take(key, expecting: .absent, for: token) { return .leading(token) }
-      var pause = Self.firstPause
+      var (pause, waited) = (Self.firstPause, Duration.zero)
       var version: UInt64?
       // Its holder renews a lease several times before it runs out. One that has not changed for its whole duration has no
       // holder, even if by this machine's clock it holds for hours: the clocks differ, or one was set.
@@ -153,7 +158,13 @@ struct LeaseTable: Sendable {
         guard unchanged < options.duration * 2 else {
           throw CacheError(.busy, "the lease \(key) can be neither taken over nor waited for")
         }
+        if let limit = options.maximumWait, waited >= limit, let process = options.processes.current,
+          found.lease?.process == process
+        {
+          return .finished(.failure(.overdue(token.key)), of: token)
+        }
         do { try await options.sleep(pause) } catch { throw .cancelled }
+        waited += pause
         unchanged += pause
         pause = min(pause * 2, Self.longestPause)
       }

@@ -40,11 +40,31 @@ public final class RequestCoalescer: Sendable {
 
   /// A caller that waits for a request, and the requests that its task makes.
   private final class Waiter: Sendable {
+    enum State {
+      case waiting, overdue
+      case resumed(Joined)
+
+      var joined: Joined? { if case .resumed(let joined) = self { joined } else { nil } }
+    }
+
     let led: [CoalescingToken]
-    /// `nil` while it waits.
-    let joined = TaskMonitor<Joined?>(nil)
+    let state = TaskMonitor(State.waiting)
 
     init(_ led: [CoalescingToken]) { self.led = led }
+
+    /// Waits for what it joins: `nil` if the calling task is cancelled, or that takes longer than `options` allow.
+    func wait(_ options: LeaseOptions) async -> Joined? {
+      let timer = options.maximumWait.map { time in
+        Task {
+          guard (try? await options.sleep(time)) != nil else { return }
+          state.withLock { if case .waiting = $0 { $0 = .overdue } }
+          state.signalAll()
+        }
+      }
+      defer { timer?.cancel() }
+      let found = await state.wait { (state: inout State) -> State? in if case .waiting = state { nil } else { state } }
+      return found?.joined
+    }
   }
 
   private struct State {
@@ -77,12 +97,14 @@ public final class RequestCoalescer: Sendable {
   private let state = Mutex(State())
   /// The leases in the store; `nil` if there is no store.
   private let leases: LeaseTable?
+  private let options: LeaseOptions
   /// Whether this process takes leases. It removes those of others in any case.
   private let takesLeases: Bool
 
   /// Coalesces the requests of this process whose responses no `EntryStore` keeps.
   public init() {
     leases = nil
+    options = LeaseOptions()
     takesLeases = false
   }
 
@@ -90,6 +112,7 @@ public final class RequestCoalescer: Sendable {
   /// processes.
   init(_ leases: LeaseTable, takesLeases: Bool) {
     self.leases = leases
+    options = leases.options
     self.takesLeases = takesLeases
   }
 
@@ -107,11 +130,13 @@ public final class RequestCoalescer: Sendable {
   /// Starts a request for `key` with the caller as its leader, or waits until the current request has ended, in this
   /// process or another.
   ///
-  /// - Throws: `CacheError`: `cancelled`; `invalidRequest` if the request waits for one that the calling task makes. No
-  ///   other: if requests cannot be shared, each fetch makes its own.
-  func join(_ key: String) async throws(CacheError) -> Joined {
+  /// - Parameter acrossProcesses: whether to share the request with other processes, if they use the store.
+  /// - Throws: `CacheError`: `cancelled`; `invalidRequest` if the request waits for one that the calling task makes; `busy`
+  ///   if a request of this process has taken longer than `maximumWait`. No other: if requests cannot be shared, each
+  ///   fetch makes its own.
+  func join(_ key: String, acrossProcesses: Bool = true) async throws(CacheError) -> Joined {
     let joined = try await joinHere(key)
-    guard takesLeases, let leases, case .leading(let token) = joined else { return joined }
+    guard acrossProcesses, takesLeases, let leases, case .leading(let token) = joined else { return joined }
     do throws(CacheError) {
       let claimed = try await leases.claim(token)
       if case .leading = claimed { return claimed }
@@ -136,11 +161,11 @@ public final class RequestCoalescer: Sendable {
       return nil
     }
     if let joined { return joined }
-    if let joined = await waiter.joined.wait({ $0 }) { return joined }
-    // The caller was cancelled. If it no longer waited by then, others rely on what it joins.
-    if leave(waiter) { throw .cancelled }
-    await waiter.joined.waitAlways { $0 != nil }
-    guard let joined = waiter.joined.withLock({ $0 }) else { throw .cancelled }
+    if let joined = await waiter.wait(options) { return joined }
+    // If it no longer waited by then, others rely on what it joins.
+    if leave(waiter) { throw Task.isCancelled ? .cancelled : .overdue(key) }
+    await waiter.state.waitAlways { $0.joined != nil }
+    guard let joined = waiter.state.withLock({ $0.joined }) else { throw .cancelled }
     return joined
   }
 
@@ -181,7 +206,7 @@ public final class RequestCoalescer: Sendable {
       state.arriving[token] = response
       return waiters
     }
-    for waiter in waiters { waiter.joined.set(.finished(.success(response), of: token)) }
+    for waiter in waiters { waiter.state.set(.resumed(.finished(.success(response), of: token))) }
   }
 
   /// Ends the requests for which `isChanged` returns `true`, in this process and in others: their responses are not
@@ -236,7 +261,7 @@ public final class RequestCoalescer: Sendable {
       let inherited = start(token.key, isCurrent: isCurrent, waiters: waiters.dropFirst(), &state)
       return [(successor, .leading(inherited))]
     }
-    for (waiter, joined) in resumed { waiter.joined.set(joined) }
+    for (waiter, joined) in resumed { waiter.state.set(.resumed(joined)) }
   }
 
   /// Starts a request for `key`, for which `waiters` wait too.
@@ -267,6 +292,13 @@ extension CacheError {
     CacheError(
       .invalidRequest, "the fetch of \(key) needs its own response, and would wait for itself forever",
       hint: "do not fetch it in its own closure, nor in a closure that this one waits for")
+  }
+
+  /// A request of this process for `key` has taken longer than callers wait for it.
+  static func overdue(_ key: String) -> CacheError {
+    CacheError(
+      .busy, "another request of this process for \(key) takes too long",
+      hint: "a closure that waits for its own result, in a detached task or through another cache, never ends")
   }
 }
 

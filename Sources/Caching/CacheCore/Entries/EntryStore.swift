@@ -149,6 +149,20 @@ public struct EntryStore: Sendable {
     try await commit(batch, storing: key, bytes: bytes, token, endsLease: endsLease)
   }
 
+  /// Stores several entries in one commit: all of them, or none.
+  ///
+  /// - Throws: `CacheError` as `write(_:payload:metadata:expecting:with:token:endsLease:)`; `tooLarge` if the entries
+  ///   together exceed the limits.
+  package func write(
+    _ entries: [(key: CacheKey, payload: [UInt8], metadata: EntryMetadata)]
+  ) async throws(CacheError) {
+    guard let first = entries.first else { return }
+    var batch = WriteBatch()
+    var bytes = 0
+    for entry in entries { bytes += try put(entry.key, entry.payload, entry.metadata, into: &batch) }
+    try await apply(batch, storing: first.key, bytes: bytes)
+  }
+
   /// Adds the storing of an entry to `batch`, and returns how many bytes its payload then has.
   @discardableResult
   func put(

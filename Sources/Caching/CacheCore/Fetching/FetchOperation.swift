@@ -144,9 +144,11 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
 
   /// The origin's response, or that to another fetch's request: what it stored, or its failure.
   private func requested() async throws(CacheError) -> Snapshot<Value> {
-    guard let key = try target.coalescingKey() else { return try await leading(try ownToken(), looksAgain: false) }
+    guard services.singleFlight != .off, let key = try target.coalescingKey() else {
+      return try await leading(try ownToken(), looksAgain: false)
+    }
     for _ in 0..<Self.maximumJoins {
-      switch try await services.coalescer.join(key) {
+      switch try await services.coalescer.join(key, acrossProcesses: services.singleFlight == .acrossProcesses) {
       case .leading(let token): return try await leading(token)
       case .finished(.failure(let failure), let token):
         var operation = self

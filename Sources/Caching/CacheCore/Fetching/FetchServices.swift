@@ -1,3 +1,14 @@
+/// Which fetches of the same thing share one request if they run at the same time.
+public enum SingleFlight: Sendable, Hashable, CaseIterable {
+  /// The fetches of all processes that use the store, on an engine that processes can share. A miss costs one more commit,
+  /// which stores a lease for other processes to see.
+  case acrossProcesses
+  /// The fetches of this process.
+  case withinProcess
+  /// None: each fetch makes its own request.
+  case off
+}
+
 /// The services that all fetches share.
 public struct FetchServices: Sendable {
   /// Decides what can be stored and reused.
@@ -6,6 +17,8 @@ public struct FetchServices: Sendable {
   public let now: @Sendable () -> Duration
   /// Makes concurrent fetches of one key send one request. It is that of the store in which they look.
   public let coalescer: RequestCoalescer
+  /// Which fetches share a request.
+  public var singleFlight = SingleFlight.acrossProcesses
   /// Runs work that no caller waits for.
   public let background: BackgroundWork
   /// Receives an explanation of each snapshot; `nil` if none is wanted.
@@ -95,6 +108,9 @@ public final class BackgroundWork: Sendable {
     state.signalAll()
   }
 
+  /// Waits until all the work has ended, whatever becomes of the calling task.
+  package func settled() async { await state.waitAlways { $0.underWay.isEmpty } }
+
   /// Waits until all the work has ended. If the calling task is cancelled, cancels the work too.
   ///
   /// - Parameter patience: how long to wait; `nil` for as long as it takes. Work that is not finished then is
@@ -106,7 +122,7 @@ public final class BackgroundWork: Sendable {
       Task { if (try? await Task.sleep(for: patience)) != nil { abandon() } }
     }
     await withTaskCancellationHandler {
-      await state.waitAlways { $0.underWay.isEmpty }
+      await settled()
     } onCancel: {
       for work in state.withLock({ Array($0.underWay.values) }) { work.task.cancel() }
     }

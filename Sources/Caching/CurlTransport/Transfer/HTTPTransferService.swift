@@ -4,6 +4,13 @@ internal import CacheBase
 public import HTTPCaching
 internal import Synchronization
 
+// The types that a program with requests names.
+@_exported public import protocol CacheCore.DataTransferService
+@_exported public import struct HTTPCaching.HTTPFields
+@_exported public import struct HTTPCaching.HTTPRequest
+@_exported public import struct HTTPCaching.HTTPResponse
+@_exported public import struct HTTPCaching.HTTPResponseHead
+
 /// Sends requests over HTTP and returns responses as they arrived, with libcurl.
 ///
 /// Any status is a response, not an error: the service follows no redirects, undoes no content codings, and keeps nothing

@@ -14,7 +14,7 @@ func askBank(_ currency: String) async throws -> Rate {
 }
 
 let cache = try await Cache(.sqlite(path: "rates.sqlite"))
-let rates = cache.resource("rates", freshFor: .seconds(600)) { (currency: String) in
+let rates = try cache.resource("rates", freshFor: .seconds(600)) { (currency: String) in
   try await askBank(currency)
 }
 for _ in 1...2 {
