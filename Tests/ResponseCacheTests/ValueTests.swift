@@ -1,4 +1,9 @@
 import CacheBase
+import CacheCore
+import EngineAPI
+import FetchVocabulary
+import MemoryStorage
+import PlistStorage
 import ResponseCache
 import ResponseCacheTesting
 import Synchronization
@@ -188,6 +193,89 @@ import Testing
     let operations = try await cache.statistics().operations
     #expect(operations.hits == 1)
     #expect(operations.misses == 1)
+  }
+
+  @Test func statisticsAreMadeToBePrinted() async throws {
+    let cache = try await cache()
+    try await cache.set(["a": 1, "b": 22])
+    _ = try await cache.value(Int.self, for: "a")
+    let statistics = try await cache.statistics()
+    #expect("\(statistics)" == "2 entries, 3 payload bytes, 1 hits, 0 misses, 0 evictions")
+    #expect(statistics.namespaces["values"]?.payloadBytes == 3)
+    #expect("\(CacheError.Code.notCached)" == "notCached")
+  }
+
+  @Test func severalValuesAreStoredReadAndRemovedAtOnce() async throws {
+    let cache = try await Cache.inMemory(clock: clock, limits: StoreLimits(maxEntries: 4, maxBytes: 100))
+    try await cache.set(["old 1": 0, "old 2": 0])
+    clock.advance(by: .seconds(1))
+    try await cache.set(["a/1": 1, "a/2": 2, "b/1": 3], expiresAfter: .seconds(10))
+    #expect(try await cache.keys().count == 4, "the limits hold")
+    #expect(try await cache.values(Int.self, for: ["a/1", "b/1", "c"]) == ["a/1": 1, "b/1": 3])
+    let error = await #expect(throws: CacheError.self) {
+      try await cache.set(["a/1": String(repeating: "x", count: 60), "c": String(repeating: "x", count: 60)])
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(try await cache.value(Int.self, for: "a/1") == 1, "nothing was stored")
+    #expect(try await cache.invalidateAll(prefix: "a/") == 2)
+    #expect(try await cache.values(Int.self, for: ["a/1", "a/2", "b/1"]) == ["b/1": 3])
+    #expect(try await cache.removeAll(prefix: "a/") == 2)
+    #expect(try await cache.remove(["b/1", "c"]) == 1)
+    try await cache.set([String: Int]())
+  }
+
+  @Test func valuesOfOneVersionAreNotThoseOfAnother() async throws {
+    let cache = try await cache()
+    try await cache.set("text", for: "a/1")
+    try await cache.set(1, for: "a/1", version: 2)
+    #expect(try await cache.value(String.self, for: "a/1") == "text")
+    #expect(try await cache.value(Int.self, for: "a/1", version: 2) == 1)
+    #expect(try await cache.snapshot(Int.self, for: "a/1", version: 3) == nil)
+    try await cache.set(1, for: "a/2", version: 2)
+    #expect(try await cache.keys(prefix: "a/") == ["a/1"])
+    #expect(try await cache.keys(prefix: "a/", version: 2) == ["a/1", "a/2"])
+    #expect(try await cache.remove("a/1", version: 2))
+    #expect(try await cache.value(String.self, for: "a/1") == "text")
+  }
+
+  @Test func aValueThatIsNotThereIsFetchedOnceForAllCallers() async throws {
+    let cache = try await cache()
+    let origin = FakeOrigin { (number: Int) in "\(number)" }
+    @Sendable func one() async throws -> String {
+      try await cache.value(for: "one", expiresAfter: .seconds(10)) { try await origin.fetch(1) }
+    }
+    origin.hold()
+    let calls = (0..<5).map { _ in Task { try await one() } }
+    await origin.arrival(of: 1)
+    origin.release()
+    for call in calls { #expect(try await call.value == "1") }
+    #expect(origin.queries == [1])
+    #expect(try await cache.value(String.self, for: "one") == "1", "it is a value as any other")
+    try await cache.set("uno", for: "one", expiresAfter: .seconds(5))
+    #expect(try await one() == "uno")
+    clock.advance(by: .seconds(5))
+    #expect(try await one() == "1")
+    clock.advance(by: .seconds(10))
+    struct Failure: Error {}
+    origin.fail(with: Failure())
+    await #expect(throws: Failure.self) { try await one() }
+    #expect(origin.queries.count == 3)
+    let statistics = try await cache.statistics()
+    #expect(statistics.operations.misses == 7, "five callers found nothing, and two later ones")
+  }
+
+  @Test func aStoreThatCannotBeOpenedIsReplacedIfTheProgramSaysSo() async throws {
+    let codes = Mutex<[CacheError.Code]>([])
+    let nowhere = StorageLocation.plist(path: "/dev/null/store")
+    let error = await #expect(throws: CacheError.self) { try await Cache(nowhere) }
+    let cache = try await Cache(nowhere, fallback: .memory, warn: { error in codes.withLock { $0.append(error.code) } })
+    #expect(codes.withLock { $0 } == [error?.code])
+    try await cache.set(1, for: "number")
+    #expect(try await cache.value(Int.self, for: "number") == 1)
+    let mistake = await #expect(throws: CacheError.self) {
+      try await Cache(nowhere, limits: StoreLimits(maxEntries: 0), fallback: .memory)
+    }
+    #expect(mistake?.code == .invalidOption)
   }
 
   @Test func limitsHold() async throws {

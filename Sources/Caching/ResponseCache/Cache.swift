@@ -58,6 +58,8 @@ public struct Cache: Sendable {
   ///     are not stored, and `s-maxage` counts (RFC 9111). Values and resources do not depend on it.
   ///   - transforms: the transforms of payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
   ///   - clock: decides which entries are fresh, stale and expired.
+  ///   - fallback: the location that is opened instead if the first one cannot be opened, such as `.memory` for a program
+  ///     that might have no place to write to; `nil` to throw. `warn` gets the failure.
   ///   - warn: called with failures that cost the caller nothing, such as an origin whose failure a stale value covers,
   ///     a value that could not be stored, a server that is away while the cache is opened: by a mistake in its address
   ///     too, or a store that was moved aside because its damage had ended a process.
@@ -67,13 +69,22 @@ public struct Cache: Sendable {
   @concurrent
   public init(
     _ location: StorageLocation, limits: StoreLimits? = .standard, isShared: Bool = false,
-    transforms: EntryTransforms = .none, clock: any WallClock = SystemWallClock(),
+    transforms: EntryTransforms = .none, clock: any WallClock = SystemWallClock(), fallback: StorageLocation? = nil,
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws(CacheError) {
     var rules = HTTPCacheRules(isShared: isShared, freshness: .standard)
     rules.credentialKey = CredentialKey(of: location)
-    try await self.init(
-      location, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)
+    do throws(CacheError) {
+      try await self.init(
+        location, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)
+    } catch {
+      // A mistake of the program is not covered up.
+      guard let fallback, ![.cancelled, .invalidOption].contains(error.code) else { throw error }
+      warn(error)
+      rules.credentialKey = CredentialKey(of: fallback)
+      try await self.init(
+        fallback, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)
+    }
   }
 
   /// Opens the cache at `location` with `rules`, whose times are also those of resources without their own times.
