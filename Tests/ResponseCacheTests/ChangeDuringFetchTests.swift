@@ -13,8 +13,8 @@ import Testing
   private func processes(_ origin: StagedOrigin, isShared: Bool) async throws -> (ChangedProcess, ChangedProcess) {
     let engine = try await StorageLocation.memory.open(clock: clock)
     return (
-      ChangedProcess(engine, clock, origin, isShared: isShared),
-      ChangedProcess(engine, clock, origin, isShared: isShared)
+      try ChangedProcess(engine, clock, origin, isShared: isShared),
+      try ChangedProcess(engine, clock, origin, isShared: isShared)
     )
   }
 
@@ -259,7 +259,7 @@ struct ChangedProcess: Sendable {
   private let origin: StagedOrigin
 
   /// - Parameter isShared: whether other processes can see its coalescer.
-  init(_ engine: any StorageEngine, _ clock: ManualClock, _ origin: StagedOrigin, isShared: Bool) {
+  init(_ engine: any StorageEngine, _ clock: ManualClock, _ origin: StagedOrigin, isShared: Bool) throws {
     let leases = LeaseOptions { pause in
       // Leases do not run out, and waiting for one takes no time.
       if pause >= .seconds(1) {

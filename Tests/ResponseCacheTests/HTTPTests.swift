@@ -3,6 +3,7 @@ import ResponseCache
 import ResponseCacheTesting
 import SQLiteStorage
 import EngineAPI
+import HTTPCaching
 import Synchronization
 import Testing
 

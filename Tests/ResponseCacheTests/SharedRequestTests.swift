@@ -17,7 +17,7 @@ import Testing
   private let warnings = ResourceTests.Warnings()
 
   private func process(isShared: Bool = false) async throws -> ChangedProcess {
-    ChangedProcess(try await StorageLocation.memory.open(clock: clock), clock, origin, isShared: isShared)
+    try ChangedProcess(try await StorageLocation.memory.open(clock: clock), clock, origin, isShared: isShared)
   }
 
   /// The first caller's request, and the tasks of callers that wait for it.

@@ -119,11 +119,12 @@ import Testing
     let token = try #require(try await leader.join("a").token)
     let code = TaskMonitor<CacheError.Code?>(nil)
     let waiting = Task {
-      let found: CacheError.Code? =
-        switch await Result(catching: { () async throws(CacheError) in try await other.join("a") }) {
-        case .failure(let error), .success(.finished(.failure(let error), _)): error.code
-        default: nil
-        }
+      var found: CacheError.Code?
+      do throws(CacheError) {
+        if case .finished(.failure(let error), _) = try await other.join("a") { found = error.code }
+      } catch {
+        found = error.code
+      }
       code.set(found)
     }
     let passed = await test.passTime { code.withLock { $0 } != nil }
