@@ -7,7 +7,7 @@ public struct EntrySelection: Sendable, Hashable {
   public var namespace: String?
   /// The prefix of their keys.
   public var prefix: String?
-  /// A pattern that their whole keys match.
+  /// A pattern that their whole keys match, or the URLs in them (`StoredURL`).
   public var pattern: GlobPattern?
   /// Their state now.
   public var state: EntryState?
@@ -28,7 +28,7 @@ public struct EntrySelection: Sendable, Hashable {
 
   /// The prefix that the keys of all selected entries share; `nil` if the conditions exclude each other.
   var keyPrefix: String? {
-    let prefixes = [namespace.map { $0 + "/" } ?? "", prefix ?? "", pattern?.prefix ?? ""]
+    let prefixes = [namespace.map { $0 + "/" } ?? "", prefix ?? "", pattern?.keyPrefix ?? ""]
     let longest = prefixes.max { $0.utf8.count < $1.utf8.count } ?? ""
     return prefixes.allSatisfy(longest.hasPrefix) ? longest : nil
   }
@@ -41,7 +41,7 @@ public struct EntrySelection: Sendable, Hashable {
   /// Whether an entry whose key begins with `keyPrefix` is selected at `now`.
   func contains(_ entry: ScannedEntry, at now: Timestamp) -> Bool {
     if namespace == nil, entry.key.text.hasPrefix(Lease.keyPrefix) { return false }
-    if let pattern, !pattern.matches(entry.key.text) { return false }
+    if let pattern, !pattern.matches(key: entry.key.text) { return false }
     if let state, entry.metadata.state(at: now) != state { return false }
     if let minimumAge, now.duration(since: entry.metadata.storedAt) < minimumAge { return false }
     return true
@@ -65,7 +65,17 @@ public struct GlobPattern: Sendable, Hashable {
   }
 
   /// The prefix of all matching texts: the text before the first star.
-  var prefix: String { parts.first ?? "" }
+  private var prefix: String { parts.first ?? "" }
+
+  /// The prefix of the keys of all entries that are matched by their keys or URLs.
+  var keyPrefix: String {
+    let schemes = ["http://", "https://"]
+    if schemes.contains(where: prefix.hasPrefix) { return StoredURL.keyPrefix(ofBeginning: prefix) }
+    return schemes.contains { $0.hasPrefix(prefix) } ? "" : prefix
+  }
+
+  /// Whether `key` matches, or the URL in it.
+  func matches(key: String) -> Bool { matches(key) || StoredURL(key: key).map { matches($0.text) } ?? false }
 
   /// Whether the whole of `text` matches. Cost: linear, unless parts of the text repeat.
   func matches(_ text: String) -> Bool {

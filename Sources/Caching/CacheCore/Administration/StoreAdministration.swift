@@ -199,7 +199,7 @@ extension StoreAdministration {
     return EntryListing(entries: entries, cursor: cursor, readAt: readAt)
   }
 
-  /// Lists the first `limit` (1 or more) selected entries in `order`, without their attributes.
+  /// Lists the first `limit` (1 or more) selected entries in `order`, without the attributes that do not tell the responses for a URL apart.
   ///
   /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by about a hundred bytes
   /// each, but not with the others.
@@ -230,7 +230,7 @@ extension StoreAdministration {
       for (index, entry) in page.enumerated() {
         let rank = order.rank(of: entry, uses.isEmpty ? AccessHistory() : uses[index])
         var metadata = entry.metadata
-        metadata.attributes = [:]
+        metadata.attributes = entry.metadata.namingAttributes
         first.append((rank, ScannedEntry(key: entry.key, metadata: metadata, payloadBytes: entry.payloadBytes)))
       }
       if first.count / 2 >= limit { keepFirst() }

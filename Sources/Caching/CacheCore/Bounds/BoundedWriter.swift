@@ -101,7 +101,33 @@ struct BoundedWriter: Sendable {
 
   // MARK: Making room
 
-  /// Counts the evictions that make room for `batch`, chooses up to 1,000 victims, and removes them. If that is enough,
+  /// How many entries to evict in one batch if many thousands must be evicted: an engine that writes whole files wants large
+  /// batches.
+  private static let victimsOfMany = 16_384
+
+  /// Evicts entries until the store is within its limits, as it is not after an import or if the limits were lowered.
+  ///
+  /// - Parameter progress: called after each batch, with how many entries must still be evicted.
+  /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry may be evicted, `busy` if other writers keep
+  ///   changing the store, `cancelled`.
+  func makeRoom(progress: (Int) -> Void) async throws(CacheError) {
+    guard let limits else { return }
+    let key = try CacheKey(Lease.keyPrefix + "room")
+    _ = try await turns.take()
+    defer { turns.giveBack() }
+    var attempts = 0
+    while attempts < Self.maximumAttempts {
+      let held = try await engine.count()
+      progress(max(0, held.withoutLeases.entries - limits.maxEntries))
+      if limits.bounds.contain(held) { return }
+      if Task.isCancelled { throw .cancelled }
+      let outcome = try await evict(for: WriteBatch(), storing: key, limits, atOnce: Self.victimsOfMany)
+      attempts = outcome == .outrun ? attempts + 1 : 0
+    }
+    throw limits.neverRoom(for: key)
+  }
+
+  /// Counts the evictions that make room for `batch`, chooses up to `count` victims, and removes them. If that is enough,
   /// the same batch writes. The entries that `batch` changes are never evicted.
   ///
   /// Cost: a look at all entries of a small store; otherwise at several for each eviction, in bounded memory. It can
@@ -109,7 +135,7 @@ struct BoundedWriter: Sendable {
   ///
   /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry can be evicted.
   private func evict(
-    for batch: WriteBatch, storing key: CacheKey, _ limits: StoreLimits
+    for batch: WriteBatch, storing key: CacheKey, _ limits: StoreLimits, atOnce count: Int = VictimSearch.maximumVictims
   ) async throws(CacheError) -> Outcome {
     let held = try await engine.count().withoutLeases.total()
     let needed = try await excess(over: limits, held, with: batch, storing: key)
@@ -118,7 +144,8 @@ struct BoundedWriter: Sendable {
     // None beyond the need if few are to stay of many, such as after an import.
     let spare = min(min(held.entries, limits.maxEntries) / 64, Self.victimsAtOnce - 1)
     var search = VictimSearch(
-      limits.eviction, needed: needed, spareCount: spare, now: clock.now, excluding: Array(batch.keys))
+      limits.eviction, needed: needed, spareCount: spare, now: clock.now, excluding: Array(batch.keys),
+      maximum: count)
     if held.entries <= wholeLook {
       var walk = StoreWalk(engine, isOrdered: isOrdered)
       while let page = try await walk.next() { search.offer(page, histories) }
@@ -180,7 +207,7 @@ struct BoundedWriter: Sendable {
     repeat {
       let goal = max(1, search.goal(atLeast: Self.victimsAtOnce) - search.seen)
       var entries: [ScannedEntry] = []
-      while entries.count < min(goal, VictimSearch.maximumVictims) {
+      while entries.count < min(goal, search.maximum) {
         let page = try await sweep.next(in: engine)
         if sweep.rounds != round {
           // The next round comes to the same entries again: look at those of one round alone.
@@ -194,7 +221,7 @@ struct BoundedWriter: Sendable {
       search.offer(entries, histories)
       choice = search.choose()
       // If more must be evicted than one choice evicts, these are the best of as many entries as that takes.
-    } while search.seen < VictimSearch.entriesPerVictim * VictimSearch.maximumVictims
+    } while search.seen < VictimSearch.entriesPerVictim * search.maximum
       && (!choice.isEnough && !choice.isBeginning || search.seen < search.goal(atLeast: 0))
   }
 

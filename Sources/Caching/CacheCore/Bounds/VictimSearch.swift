@@ -6,7 +6,7 @@ package struct VictimSearch: Sendable {
   /// The number of entries of a large store that are examined for each eviction. With 2, `lru` has half a point of hit
   /// ratio less; with 4, a tenth more.
   package static let entriesPerVictim = 3
-  /// The number of entries that one choice holds. If more must be evicted, it holds the first of them.
+  /// The number of entries that one choice holds, unless told otherwise. If more must be evicted, it holds the first of them.
   package static let maximumVictims = 1_000
 
   /// The candidates to evict, out of all that were offered so far.
@@ -16,7 +16,7 @@ package struct VictimSearch: Sendable {
     /// Whether evicting them makes enough room.
     package let isEnough: Bool
     /// Whether more must be evicted than one choice can hold.
-    package var isBeginning: Bool { !isEnough && victims.count == VictimSearch.maximumVictims }
+    package let isBeginning: Bool
   }
 
   private let policy: EvictionPolicy
@@ -25,6 +25,8 @@ package struct VictimSearch: Sendable {
   private let needed: EntryCount
   /// How many more can be evicted.
   private let spareCount: Int
+  /// How many entries the choice holds.
+  let maximum: Int
   /// The entries that must stay.
   private let excluded: [CacheKey]
   private var candidates: [Victim] = []
@@ -37,8 +39,10 @@ package struct VictimSearch: Sendable {
 
   /// A search for as much as is needed, and up to `spareCount` entries more.
   package init(
-    _ policy: EvictionPolicy, needed: EntryCount, spareCount: Int, now: Timestamp, excluding: [CacheKey] = []
+    _ policy: EvictionPolicy, needed: EntryCount, spareCount: Int, now: Timestamp, excluding: [CacheKey] = [],
+    maximum: Int = VictimSearch.maximumVictims
   ) {
+    self.maximum = maximum
     self.policy = policy
     self.now = now
     self.needed = needed
@@ -76,14 +80,14 @@ package struct VictimSearch: Sendable {
     candidates.sort()
     var total = EntryCount()
     var count = 0
-    while !total.covers(needed), count < min(candidates.count, Self.maximumVictims) {
+    while !total.covers(needed), count < min(candidates.count, maximum) {
       total += EntryCount(entries: 1, payloadBytes: candidates[count].payloadBytes)
       count += 1
     }
     let isEnough = total.covers(needed)
     let chosen = Choice(
-      victims: Array(candidates.prefix(isEnough ? min(count + spareCount, Self.maximumVictims) : count)),
-      isEnough: isEnough)
+      victims: Array(candidates.prefix(isEnough ? min(count + spareCount, maximum) : count)), isEnough: isEnough,
+      isBeginning: !isEnough && count == maximum)
     choice = chosen
     return chosen
   }

@@ -327,8 +327,8 @@ struct RequestScope {
   func meets(_ selection: EntrySelection) -> Bool {
     guard let prefix = selection.keyPrefix, meets(prefix: prefix) else { return false }
     guard let pattern = selection.pattern else { return true }
-    if isWhole { return pattern.matches(text) }
-    return !text.hasSuffix(URLResponses.variantStart) || pattern.matches(text + URLResponses.usualVariant)
+    if isWhole { return pattern.matches(key: text) }
+    return !text.hasSuffix(URLResponses.variantStart) || pattern.matches(key: text + URLResponses.usualVariant)
   }
 }
 

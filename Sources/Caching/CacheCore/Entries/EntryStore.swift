@@ -229,6 +229,24 @@ public struct EntryStore: Sendable {
     guard let writer else { return try await engine.apply(batch) }
     try await writer.apply(batch, storing: key, bytes: bytes)
   }
+
+  /// Evicts entries until the store is within its limits: an import exceeds them, and so does a store after the limits were
+  /// lowered.
+  ///
+  /// - Parameter progress: called with how many entries were evicted, and how many must be in all, as far as their number
+  ///   exceeds the limit.
+  /// - Returns: how many unexpired entries were evicted.
+  /// - Throws: `CacheError`: `overBounds` if the policy lets too few entries be evicted, `cancelled`, or the engine's failure.
+  @discardableResult
+  public func makeRoom(progress: TransferProgress = { _, _ in }) async throws(CacheError) -> Int {
+    let before = uses.counts.evictions
+    var total: Int?
+    try await writer?.makeRoom { left in
+      if total == nil { total = left }
+      if let total, total > 0 { progress(total - left, total) }
+    }
+    return uses.counts.evictions - before
+  }
 }
 
 /// The result of `read`; `nil` if the entry cannot be read.

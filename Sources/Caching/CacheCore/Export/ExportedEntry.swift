@@ -60,6 +60,10 @@ extension ExportedEntry {
     line.append(0x0A)
   }
 
+  /// The members that a line must have, for messages.
+  private static let requiredMembers =
+    "key, storedAt, freshUntil, retainUntil, and payload or payloadBase64"
+
   /// Decodes `line`, one line of an export with or without its line end.
   ///
   /// Members can be in any order. Repeated or unknown members are errors, and so is a missing key, time or payload,
@@ -112,19 +116,25 @@ extension ExportedEntry {
       }
     }
     try json.end()
-    func time(_ name: String) throws(JSONReader.Failure) -> Timestamp { try json.required(times[name], name) }
-    let entryKey = try json.required(key, "key")
+    func required<Value>(_ value: Value?, _ name: String) throws(JSONReader.Failure) -> Value {
+      if let value { return value }
+      throw json.failure("the member '\(name)' is missing: a line needs \(requiredMembers)")
+    }
+    func time(_ name: String) throws(JSONReader.Failure) -> Timestamp { try required(times[name], name) }
+    let entryKey = try required(key, "key")
     var metadata = EntryMetadata(
       storedAt: try time("storedAt"), freshUntil: try time("freshUntil"), retainUntil: try time("retainUntil"),
       contentType: contentType, attributes: attributes)
-    let bytes = try json.required(payload, "payload")
+    let bytes = try required(payload, "payload")
     metadata.setChecksums(key: entryKey, payload: bytes.span)
     guard checksum == nil || checksum == metadata.checksum else {
       throw json.failure("the checksum does not match: without its checksum, an edited line is taken as it is")
     }
     var history: AccessHistory?
     if uses != nil || times["lastUsedAt"] != nil {
-      history = AccessHistory(lastUsedAt: try time("lastUsedAt"), count: Int64(try json.required(uses, "uses")))
+      history = AccessHistory(
+        lastUsedAt: try json.required(times["lastUsedAt"], "lastUsedAt"),
+        count: Int64(try json.required(uses, "uses")))
     }
     return ExportedEntry(key: entryKey, metadata: metadata, payload: bytes, history: history)
   }

@@ -22,6 +22,10 @@ public struct URLResponses: Sendable {
   private static let maximumAttempts = 100
   /// The text in a key after the prefix that all keys of a URL share.
   private static let variantName = "variant="
+  /// The text in a key before the URL.
+  static let urlStart = "url/\(CacheKey.schemeVersion)/url="
+  /// The byte in the key of a long URL before its digest.
+  static let digestStart = UInt8(ascii: "+")
   /// The text in a key after the URL.
   static let variantStart = "," + variantName
   /// The variant that a lookup reads first.
@@ -258,7 +262,7 @@ public struct URLResponses: Sendable {
   /// The prefix of the keys of all entries for `url`, which must have the form of `HTTPRequest.normalizedURL`. Spellings
   /// that differ in unnecessary percent codes, or in the case of codes, have one prefix (RFC 3986, section 6.2.2).
   public static func keyPrefix(of url: String) -> String {
-    "url/\(CacheKey.schemeVersion)/url=\(name(of: PercentEncoding.normalized(url))),"
+    "\(urlStart)\(name(of: PercentEncoding.normalized(url))),"
   }
 
   /// The longest encoded URL that is in a key, in bytes: the key of a lease has more than that.

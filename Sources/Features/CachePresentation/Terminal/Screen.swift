@@ -85,13 +85,28 @@ public enum DisplayWidth {
     return output + ellipsis
   }
 
-  /// `text` cut in its middle to at most `limit` cells, including the ellipsis, so that both ends stay.
-  public static func truncatedInMiddle(_ text: String, to limit: Int) -> String {
+  /// `text` cut in its middle to at most `limit` cells, including the ellipsis, so that both ends stay. If it first differs
+  /// from one of `others` in the part that is cut out, it is cut around that place: "http://a.exam…/list?page=2&siz…".
+  public static func truncatedInMiddle(_ text: String, to limit: Int, differingFrom others: [String] = []) -> String {
     guard width(text) > limit else { return text }
     guard limit > 1 else { return truncated(text, to: limit) }
     let tail = prefix(text.reversed(), of: (limit - 1) / 2)
+    if let place = others.compactMap({ firstDifference(in: text, from: $0) }).max(), limit > 8,
+      text.utf8.count == width(text), limit - 1 - tail.count <= place, place < text.utf8.count - tail.count
+    {
+      let head = limit * 2 / 5
+      let window = limit - head - 2
+      let rest = text.utf8.dropFirst(max(head + 1, place - window * 2 / 3))
+      return "\(Substring(text.utf8.prefix(head)))\(ellipsis)\(Substring(rest.prefix(window)))\(ellipsis)"
+    }
     let head = prefix(text, of: limit - 1 - (limit - 1) / 2)
     return String(head) + ellipsis + String(tail.reversed())
+  }
+
+  /// The first byte in which `text` differs from `other`; `nil` if it does not, or differs from the start.
+  private static func firstDifference(in text: String, from other: String) -> Int? {
+    let place = zip(text.utf8, other.utf8).prefix { $0 == $1 }.count
+    return place < text.utf8.count && place > 0 ? place : nil
   }
 
   /// The first of `characters` that fit into `limit` cells.

@@ -25,7 +25,8 @@ public struct Table: Sendable {
     ///   - isShrinkable: whether the column can become narrower than its texts. Do not set this for numbers: a number
     ///     that was cut reads as another number.
     ///   - minimum: the width in cells to which the column shrinks at most; in less it would say too little.
-    ///   - isCutInMiddle: whether texts are cut in the middle, because their end says more, and not at the end.
+    ///   - isCutInMiddle: whether texts are cut in the middle and not at the end, and still show their difference from the
+    ///     texts above and below.
     public init(
       _ title: String, _ alignment: Alignment = .left, priority: Int = 0, isShrinkable: Bool = false,
       minimum: Int = 8, isCutInMiddle: Bool = false
@@ -38,9 +39,9 @@ public struct Table: Sendable {
       self.isCutInMiddle = isCutInMiddle
     }
 
-    func cut(_ text: String, to width: Int) -> String {
-      isCutInMiddle
-        ? DisplayWidth.truncatedInMiddle(text, to: width) : DisplayWidth.truncated(text, to: width)
+    func cut(_ text: String, to width: Int, among neighbors: [String]) -> String {
+      guard isCutInMiddle else { return DisplayWidth.truncated(text, to: width) }
+      return DisplayWidth.truncatedInMiddle(text, to: width, differingFrom: neighbors)
     }
   }
 
@@ -115,7 +116,10 @@ public struct Table: Sendable {
     natural = naturalWidths(of: shown, atLeast: natural)
     let widths = screen.width.map { ColumnWidths.fit(natural, of: columns, limit: $0) } ?? natural
     var bytes: [UInt8] = []
-    for row in shown { append(row, widths, hasColor: screen.hasColor, to: &bytes) }
+    for index in shown.indices {
+      let neighbors = [index - 1, index + 1].filter(shown.indices.contains).map { shown[$0] }
+      append(shown[index], among: neighbors, widths, hasColor: screen.hasColor, to: &bytes)
+    }
     let text = String(decoding: bytes, as: UTF8.self)
     return hasHeader ? text + remark(on: columns.indices.filter { widths[$0] < 0 }, screen) : text
   }
@@ -168,10 +172,12 @@ public struct Table: Sendable {
   }
 
   /// Holds spaces back until a text follows, so that no line ends in spaces.
-  private func append(_ row: [Cell], _ widths: [Int], hasColor: Bool, to bytes: inout [UInt8]) {
+  private func append(
+    _ row: [Cell], among neighbors: [[Cell]], _ widths: [Int], hasColor: Bool, to bytes: inout [UInt8]
+  ) {
     var spaces = 0
     for (index, width) in widths.enumerated() where width >= 0 {
-      let content = columns[index].cut(row[index].text, to: width)
+      let content = columns[index].cut(row[index].text, to: width, among: neighbors.map { $0[index].text })
       let padding = width - DisplayWidth.width(content)
       let isRight = columns[index].alignment == .right
       if isRight { spaces += padding }

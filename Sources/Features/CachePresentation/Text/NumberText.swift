@@ -122,6 +122,13 @@ public enum ElapsedTimeText {
     return NumberText.count(Int((seconds / unit.seconds).rounded()), unit.singular, unit.plural)
   }
 
+  /// The same in few characters, for columns: "12s", "3m", "2h", "5d", "3mo", "2y".
+  public static func short(_ duration: Duration) -> String {
+    let words = rough(duration).split(separator: " ")
+    let unit = ["min": "m", "day": "d", "days": "d", "month": "mo", "months": "mo", "year": "y", "years": "y"]
+    return "\(words[0])\(unit[String(words[1])] ?? String(words[1]))"
+  }
+
   /// The duration as on a stopwatch: "0:42", "12:05", "1:02:03". The sign is dropped.
   public static func clock(_ duration: Duration) -> String {
     let seconds = Int(duration.components.seconds.magnitude)
