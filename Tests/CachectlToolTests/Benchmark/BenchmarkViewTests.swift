@@ -50,6 +50,21 @@ import Testing
     #expect(page.components(separatedBy: "width:100.0%").count == 3 && page.contains("width:50.0%"))
   }
 
+  /// The lines of a control can leave the scale; the legend has its numbers.
+  @Test(arguments: [(true, ["10", "100"], true), (false, ["1", "10", "100"], false)])
+  func chartsAreScaledToTheEngines(isControl: Bool, ticks: [String], isNamed: Bool) {
+    let points = { (values: [Double]) in values.enumerated().map { (x: Double($0), y: $1, label: "p\($0)") } }
+    let chart = LineChart(
+      title: "t", ticks: [],
+      series: [
+        .init(name: "memory", number: 0, isControl: isControl, points: points([1, 2])),
+        .init(name: "lmdb", number: 1, isControl: false, points: points([20, 90])),
+      ], text: { "\(Int($0.rounded()))" }
+    ).html
+    for tick in ["1", "10", "100"] { #expect(chart.contains(">\(tick)</text>") == ticks.contains(tick), "\(tick)") }
+    #expect(chart.contains("memory, the control: 1 to 2, beyond the scale") == isNamed)
+  }
+
   @Test func barsAreDrawnOnATerminal() {
     let lines = view.table(on: .terminal(width: nil, hasColor: false), hasHeader: false).split(separator: "\n")
     #expect(lines[0].contains("████████████ "))

@@ -269,6 +269,16 @@ struct DoctorTests {
     let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: Self.inspection)), files: files)
     #expect(results(checks, of: "set aside") == ["warning"] && worst == nil)
     #expect(messages(checks).contains("/u/home/store.damaged-1 was moved aside as damaged (1 more, "))
+    let hint = "cachectl --backend fake --set backends.fake.path=/u/home/store.damaged-1 verify --repair"
+    #expect(checks.contains { $0["name"] == "set aside" && "\($0["hint"] ?? .null)".contains(hint) }, "\(checks)")
+  }
+
+  /// A command in a hint can be pasted into a shell, whatever the path.
+  @Test(arguments: [UInt32(0o602), 0o644, 0o777])
+  func pathsInHintsAreQuoted(mode: UInt32) async throws {
+    let checks = FileChecks(files: FakeFiles(files: ["/a b": .folder(mode: mode), "/": .folder()]))
+    let hints = checks.home("/a b").map(\.hint).filter { $0.hasPrefix("chmod") }
+    #expect(!hints.isEmpty && hints.allSatisfy { $0.hasSuffix("'/a b'") }, "\(hints)")
   }
 
   /// An engine moves a store aside next to the target of a link.

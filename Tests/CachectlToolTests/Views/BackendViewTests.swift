@@ -175,6 +175,15 @@ struct BackendViewTests {
     #expect(none.status == StatusLine(["No file: every setting has its default"]))
   }
 
+  /// The place in the file stays visible, and the value gives way.
+  @Test(arguments: [80, 100, 200]) func thePlaceInTheFileIsNeverCut(width: Int) throws {
+    let view = ListView(try Self.configuration(Self.apiKey), showsOrigin: true)
+    let lines = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true).split(separator: "\n")
+    let line = try #require(lines.first { $0.hasPrefix("origin.movies.apiKey ") })
+    #expect(line.hasSuffix("config.json:1:34") && line.count <= width, "\(line)")
+    #expect(line.contains(Fixtures.file) == (width == 200), "\(line)")
+  }
+
   @Test func settingsFitANarrowScreen() throws {
     let screen = Screen.terminal(width: 40, hasColor: false)
     let settings = ListView(try Self.configuration(Self.apiKey), showsOrigin: false)

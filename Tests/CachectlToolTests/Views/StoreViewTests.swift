@@ -1,3 +1,4 @@
+import CacheBase
 import CachePresentation
 import EngineAPI
 import Testing
@@ -20,7 +21,7 @@ private enum StoreSamples {
   static let document =
     #"{"key":"cities/v1/page=0","namespace":"cities","bytes":2048,"storedAt":"2026-03-01T11:57:00Z","#
     + #""freshUntil":"2026-03-01T12:57:00Z","retainUntil":"2026-03-08T12:00:00Z","state":"fresh","#
-    + #""contentType":"application/json""#
+    + #""contentType":"application/json","url":null"#
 
   static let facts = """
     Key          cities/v1/page=0
@@ -72,14 +73,14 @@ struct StoreViewTests {
       (.ndjson, StoreSamples.document + "}\n"),
       (
         .csv,
-        "key,namespace,bytes,storedAt,freshUntil,retainUntil,state,contentType\r\ncities/v1/page=0,cities,2048,"
-          + "2026-03-01T11:57:00Z,2026-03-01T12:57:00Z,2026-03-08T12:00:00Z,fresh,application/json\r\n"
+        "key,namespace,bytes,storedAt,freshUntil,retainUntil,state,contentType,url\r\ncities/v1/page=0,cities,2048,"
+          + "2026-03-01T11:57:00Z,2026-03-01T12:57:00Z,2026-03-08T12:00:00Z,fresh,application/json,\r\n"
       ),
       (
         .table,
         """
-        Key\tSize\tState\tStored\tFresh until
-        cities/v1/page=0\t2.0 KiB\tfresh\t3 min ago\tin 57 min
+        Key or URL\tSize\tState\tAge\tFresh for
+        cities/v1/page=0\t2.0 KiB\tfresh\t3m\t57m
 
         """
       ),
@@ -93,33 +94,33 @@ struct StoreViewTests {
       (
         200,
         """
-        Key                                                              Size  State  Stored     Fresh until
-        cities/v1/order=organizations/origin=sample/page=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
+        Key or URL                                                       Size  State  Age  Fresh for
+        cities/v1/order=organizations/origin=sample/page=0/sort=desc  2.0 KiB  fresh   3m        57m
 
         """
       ),
       (
         80,
         """
-        Key                                          Size  State  Stored     Fresh until
-        cities/v1/order=orga…le/page=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
+        Key or URL                                           Size  State  Age  Fresh for
+        cities/v1/order=organiza…sample/page=0/sort=desc  2.0 KiB  fresh   3m        57m
 
         """
       ),
       (
-        70,
+        60,
         """
-        Key                                Size  State  Stored     Fresh until
-        cities/v1/order…ge=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
+        Key or URL                       Size  State  Age  Fresh for
+        cities/v1/orde…e=0/sort=desc  2.0 KiB  fresh   3m        57m
 
         """
       ),
       (
         40,
         """
-        Key                          Size  State
+        Key or URL                   Size  State
         cities/v1/or…0/sort=desc  2.0 KiB  fresh
-        Too narrow to show: Stored, Fresh until
+        Too narrow to show: Age, Fresh for
 
         """
       ),
@@ -129,9 +130,40 @@ struct StoreViewTests {
     #expect(Self.listing([entry], on: .terminal(width: width, hasColor: false)).text == text)
   }
 
+  /// The entries of one host, and the responses for one URL.
+  private static let ofURLs: [ScannedEntry] = [
+    "list?page=1&tenant=42&fields=name,revenue&format=json,variant=any",
+    "list?page=2&tenant=42&fields=name,revenue&format=json,variant=0123456789abcdef",
+    "list?page=2&tenant=42&fields=name,revenue&format=json,variant=9876543210abcdef",
+    "list?page=2&tenant=42&fields=name,revenue&format=json,variant=any",
+  ].map { rest in
+    let parts = rest.split(separator: ",variant=").map(String.init)
+    let url = PercentEncoding.text("http://localhost:8901/api/v1/active/\(parts[0])")
+    let selected = [":selector": "\(parts[1]) accept-language"]
+    let isAny = parts[1] == "any"
+    let attributes = !isAny ? selected : parts[0].contains("page=1") ? [:] : [":variants": "1 a,2 b"]
+    return StoreSamples.summary("url/v1/url=\(url),variant=\(parts[1])", attributes: attributes)
+  }
+
+  @Test func entriesOfOneHostAreToldApart() {
+    let text = Self.listing(Self.ofURLs, on: .terminal(width: 80, hasColor: false)).text
+    #expect(
+      text == """
+        Key or URL                                           Size  State  Age  Fresh for
+        http://localhost:89…/active/list?page=1&tenant=…  2.0 KiB  fresh   3m        57m
+        http://localhost:8901/ap…accept-language 012345)  2.0 KiB  fresh   3m        57m
+        http://localhost:8901/ap…accept-language 987654)  2.0 KiB  fresh   3m        57m
+        http://localhost:8901/ap…n (list of 2 responses)  2.0 KiB  fresh   3m        57m
+
+        """, "\(text)")
+    #expect(
+      Self.ofURLs[0].name == "http://localhost:8901/api/v1/active/list?page=1&tenant=42&fields=name,revenue&format=json"
+    )
+  }
+
   @Test(arguments: 1...120)
   func noLineOfEntriesIsLongerThanTheTerminal(width: Int) {
-    let text = Self.listing([StoreSamples.entry], on: .terminal(width: width, hasColor: false)).text
+    let text = Self.listing(Self.ofURLs + [StoreSamples.entry], on: .terminal(width: width, hasColor: false)).text
     let lines = text.split(separator: "\n")
     #expect(lines.allSatisfy { DisplayWidth.width(String($0)) <= width })
   }
@@ -356,7 +388,7 @@ struct TransferViewTests {
     let view = RecordView(imported: report, backend: "plist", isDryRun: isDryRun)
     #expect(
       Self.text(view, .json)
-        == #"{"backend":"plist","imported":1200,"skipped":6,"kept":2,"expired":3,"bytes":9,"dryRun":\#(isDryRun)}"#
+        == #"{"backend":"plist","imported":1200,"skipped":6,"kept":2,"expired":3,"bytes":9,"dryRun":\#(isDryRun),"evicted":0}"#
         + "\n")
     #expect(Self.text(view, .table) == "\(verb) 1,200 entries (9 B) into plist\n")
     #expect(view.status == StatusLine(["1 there already", "2 older than there", "3 expired"]))

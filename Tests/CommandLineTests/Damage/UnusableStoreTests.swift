@@ -3,14 +3,16 @@ import Testing
 
 /// Stores that cannot be created, or not be written to.
 @Suite struct UnusableStoreTests {
-  static let commands = [["fetch", "cities"], ["fetch", "cities", "--offline"], ["ls"], ["stats"], ["queries"]]
+  /// Commands that create a store, and commands that only look.
+  static let fetches = [["fetch", "cities"], ["fetch", "cities", "--offline"]]
+  static let looks = [["ls"], ["stats"], ["queries"]]
 
   @Test(arguments: [("sqlite", "cache.sqlite", true), ("lmdb", "lmdb", false), ("plist", "plist", false)])
   func aForeignFileInThePlaceOfTheStoreIsRefused(engine: String, name: String, isFolder: Bool) async throws {
     let scratch = try Scratch()
     try scratch.makeFolder("home")
     if isFolder { try scratch.makeFolder("home/\(name)") } else { try scratch.write("mine", to: "home/\(name)") }
-    for command in Self.commands {
+    for command in Self.fetches + Self.looks {
       let run = try await scratch.cachectl(["--backend", engine] + command)
       expectFailure(run, status: 73, mentioning: [scratch.path("home/\(name)")])
     }
@@ -21,9 +23,13 @@ import Testing
   func theHomeCannotBeCreated(engine: String) async throws {
     let scratch = try Scratch()
     try scratch.write("a file", to: "file")
-    for command in Self.commands {
+    for command in Self.fetches {
       let run = try await scratch.cachectl(["--backend", engine, "--home", scratch.path("file/home")] + command)
       expectFailure(run, status: 73, mentioning: [scratch.path("file")])
+    }
+    for command in Self.looks {
+      let run = try await scratch.cachectl(["--backend", engine, "--home", scratch.path("file/home")] + command)
+      #expect(run.status == 0 && run.errors.contains("No store yet at \(scratch.path("file"))"), "\(run.errors)")
     }
   }
 
@@ -42,8 +48,12 @@ import Testing
     try user.scratch.makeFolder("home")
     try user.giveAway()
     try user.scratch.makeReadOnly("home")
-    for command in Self.commands {
+    for command in Self.fetches {
       expectFailure(try await user.cachectl(["--backend", engine] + command), status: 73, mentioning: ["ermission"])
+    }
+    for command in Self.looks {
+      let run = try await user.cachectl(["--backend", engine] + command)
+      #expect(run.status == 0 && run.errors.contains("No store yet at"), "\(run.errors)")
     }
   }
 

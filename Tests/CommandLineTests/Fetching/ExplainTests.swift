@@ -22,6 +22,18 @@ import Testing
     #expect(stats["entries"] == 0 && stats["misses"] == 0)
   }
 
+  /// A command line can be edited from fetch to explain.
+  @Test(arguments: [
+    ["cities", "--all", "--limit", "3"], ["movies", "--query", "heat", "--limit", "2"],
+    ["poster", "/24871.png", "--out", "file"],
+    ["http://127.0.0.1:1/", "-fsSLi", "-o", "file", "-m", "3", "--retry", "2", "--compressed"],
+  ])
+  func explainTakesTheOptionsOfFetch(arguments: [String]) async throws {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl(["explain"] + arguments))
+    #expect(scratch.names(below: "work").isEmpty)
+  }
+
   @Test func theDecisionFollowsFromTheStoredResponse() async throws {
     let engine = "plist"
     let scratch = try Scratch()

@@ -32,7 +32,7 @@ import Testing
     let keys = try await run("ls", "--match", "*b%3Dc,*", "--output", "json").document()["entries"]?.elements
       .compactMap { $0["key"]?.text }.filter { !$0.hasSuffix(",variant=any") }
     #expect(keys?.count == 2)
-    expectFailure(ambiguous, status: 64, mentioning: ["2 entries"] + (keys ?? []))
+    expectFailure(ambiguous, status: 64, mentioning: ["2 entries, selected by x-kind"] + (keys ?? []))
     #expect(!ambiguous.errors.contains("secret"))
 
     let soft = try await run("rm", "--soft", spelling, "--output", "json")
@@ -44,6 +44,60 @@ import Testing
     let again = try await run("rm", spelling)
     #expect(again.status == 66 && again.errors.contains(url) && !again.errors.contains("secret"))
     #expect(try await run("ls", "--output", "json").document()["entries"]?.elements.count == 1)
+  }
+
+  /// `ls` and `rm` take URLs as people write them.
+  @Test(arguments: Contract.persistentEngines)
+  func entriesAreFoundByTheirURLs(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try server())
+    func run(_ arguments: [String]) async throws -> Run {
+      try await scratch.cachectl(["--backend", engine] + arguments)
+    }
+    func urls(_ options: String...) async throws -> [String] {
+      try await run(["ls", "--output", "json"] + options).document()["entries"]?.elements
+        .map { String(($0["url"]?.text ?? "none").dropFirst(server.url.count)) } ?? []
+    }
+    for path in ["/v1/a?q=1", "/v1/a?q=2", "/v2/b"] { expectSuccess(try await run(["fetch", server.url + path])) }
+    expectSuccess(try await run(["fetch", server.url + "/v2/b", "-H", "X-Kind: other"]))
+    expectSuccess(try await run(["fetch", "cities"]))
+    let upper = server.url.replacing("http", with: "HTTP")
+    #expect(try await urls().sorted() == ["/v1/a?q=1", "/v1/a?q=2", "/v2/b", "/v2/b", "/v2/b", ""].sorted())
+    #expect(try await urls(server.url + "/v2/b").count == 3)
+    #expect(try await urls(server.url + "/v1/a").isEmpty)
+    #expect(try await urls(upper + "/v2/b#x", "--limit", "2", "--sort", "size").count == 2)
+    #expect(try await urls("--prefix", "\(upper)/v1/") == ["/v1/a?q=1", "/v1/a?q=2"])
+    #expect(try await urls("--match", "\(upper)/*=2") == ["/v1/a?q=2"])
+    #expect(try await urls("--match", "*/v2/*").count == 3)
+    let table = try await run(["ls", server.url + "/v2/b"])
+    #expect(table.text.contains("\(server.url)/v2/b (list of 2 responses)\t"), "\(table.text)")
+    #expect(table.text.contains("\(server.url)/v2/b (x-kind "), "\(table.text)")
+    expectFailure(try await run(["ls", "cities"]), status: 64, mentioning: ["--namespace"])
+    expectFailure(try await run(["ls", server.url, "--prefix", "x"]), status: 64, mentioning: ["--prefix"])
+    #expect(try await run(["rm", "--match", "\(server.url)/v1/*", "--output", "json"]).document()["removed"] == 2)
+    #expect(try await run(["rm", "--prefix", server.url, "--output", "json"]).document()["removed"] == 3)
+    #expect(try await urls() == [""])
+  }
+
+  @Test func severalResponsesAreNamedByWhatSelectsThem() async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      let language = request.fields["Accept-Language"] ?? "en"
+      return TestResponse(
+        fields: ["Cache-Control": "max-age=600", "Vary": "Accept-Language", "Content-Language": language], language)
+    }
+    for language in ["en", "de"] {
+      expectSuccess(try await scratch.cachectl("fetch", server.url, "-H", "Accept-Language: \(language)"))
+    }
+    let run = try await scratch.cachectl("show", server.url)
+    expectFailure(run, status: 64, mentioning: ["2 entries, selected by accept-language", "(text/plain, de)", ", en)"])
+    let explained = try await scratch.cachectl("explain", server.url, "-H", "Accept-Language: de")
+    #expect(explained.text.hasPrefix("URL       \(server.url)/\n"), "\(explained.text)")
+    let key = try #require(
+      try await scratch.cachectl("ls", "--output", "json").document()["entries"]?.elements.first?["key"]?.text)
+    let shown = try await scratch.cachectl("show", key)
+    #expect(
+      shown.text.hasPrefix("URL") && shown.text.contains("\nSelected by") && !shown.text.contains("\n:"),
+      "\(shown.text)")
   }
 
   /// Two URLs that share an entry do so for every command, and for what changes it; what is sent stays as it was typed.

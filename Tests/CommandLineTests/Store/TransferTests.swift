@@ -6,7 +6,7 @@ import Testing
   static let migrationMembers = [
     "bytes", "copied", "damaged", "different", "dryRun", "expired", "from", "kept", "skipped", "to", "verified",
   ]
-  static let importMembers = ["backend", "bytes", "dryRun", "expired", "imported", "kept", "skipped"]
+  static let importMembers = ["backend", "bytes", "dryRun", "evicted", "expired", "imported", "kept", "skipped"]
   static let lineMembers = [
     "attributes", "checksum", "contentType", "format", "freshUntil", "key", "payload", "retainUntil", "storedAt",
   ]
@@ -117,6 +117,7 @@ import Testing
       ([], "--from"), (["--from", "sqlite"], "--to"), (["--from", "sqlite", "--to", "sqlite"], "same backend"),
       (["--from", "sqlit", "--to", "lmdb"], "the nearest is sqlite"),
       (["--from", "sqlite", "--to", "none"], "no backend 'none'"),
+      (["--from", "sqlite", "--to", "memory"], "--to memory"),
     ] as [([String], String)])
   func aWrongCommandLineIsRefused(options: [String], message: String) async throws {
     let scratch = try Scratch()
@@ -133,6 +134,44 @@ import Testing
     let run = try await scratch.cachectl("--backend", engine, "import", scratch.path("file"), "--output", "json")
     expectFailure(run, status: 65, mentioning: ["file, line 3: ", "checksum", "no entry was imported"])
     if engine != "sqlite" { #expect(try await export(scratch, engine).isEmpty) }
+  }
+
+  @Test(arguments: ["key", "storedAt", "freshUntil", "retainUntil", "payload"])
+  func aMissingMemberIsNamed(member: String) async throws {
+    let scratch = try Scratch()
+    let line =
+      #"{"key": "a/1", "storedAt": "2026-01-31T08:09:10.123Z", "freshUntil": "2026-01-31T08:09:10.123Z", "#
+      + #""retainUntil": "2026-01-31T08:09:10.123Z", "payload": "x"}"#
+    try scratch.write("\n\(line.replacing("\"\(member)\":", with: "\"uses\": 1, \"contentType\":"))\n", to: "file")
+    let words = [
+      "line 2", "'\(member)' is missing", "key, storedAt, freshUntil, retainUntil, and payload or payloadBase64",
+    ]
+    expectFailure(try await scratch.cachectl("import", scratch.path("file")), status: 65, mentioning: words)
+  }
+
+  /// The store is within its limits after an import: the next fetch need not make room.
+  @Test(arguments: Contract.persistentEngines)
+  func anImportEvictsWhatTheLimitsLeaveNoRoomFor(engine: String) async throws {
+    let scratch = try await store(engine)
+    let lines = try await export(scratch, engine)
+    try scratch.write(lines, to: "file")
+    let options = ["--backend", engine, "--home", scratch.path("other"), "--set", "cache.maxEntries=2"]
+    let command = options + ["import", scratch.path("file"), "--output", "json"]
+    #expect(try await scratch.cachectl(command + ["--dry-run"]).document()["evicted"] == 0)
+    let run = try await scratch.cachectl(command)
+    expectSuccess(run)
+    #expect(try run.document()["imported"] == 5 && run.document()["evicted"] == 3)
+    #expect(run.errors.contains("3 entries were evicted from \(engine)"), "\(run.errors)")
+    let statistics = try await scratch.cachectl(options + ["stats", "--output", "json"]).document()
+    #expect(statistics["entries"] == 2 && statistics["evictions"] == 3)
+    let kept = try await scratch.cachectl(
+      [
+        "--backend", engine, "--home", scratch.path("third"), "--set", "cache.maxEntries=2", "--set",
+        "cache.eviction=none",
+      ]
+        + ["import", scratch.path("file")])
+    expectSuccess(kept)
+    #expect(kept.errors.contains("\(engine) now holds 5 entries"), "\(kept.errors)")
   }
 
   @Test func filesThatCannotBeUsedAreNamed() async throws {

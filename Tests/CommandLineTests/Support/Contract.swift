@@ -19,7 +19,7 @@ enum Contract {
   static let cityMembers = ["id", "name", "organizationCount", "revenue", "subName"]
   static let movieMembers = ["genres", "id", "overview", "posterPath", "releaseDate", "title"]
   static let entryMembers = [
-    "bytes", "contentType", "freshUntil", "key", "namespace", "retainUntil", "state", "storedAt",
+    "bytes", "contentType", "freshUntil", "key", "namespace", "retainUntil", "state", "storedAt", "url",
   ]
   static let statisticsMembers = [
     "address", "backend", "entries", "evictions", "expired", "fresh", "hits", "misses", "namespaces",

@@ -145,7 +145,9 @@ struct BenchmarkGroup: Sendable {
   /// Whether the stores were bounded: hits are counted.
   var hasHits: Bool { rows.contains { $0.measurement?.hitRatio != nil } }
 
-  func isControl(_ result: BenchmarkResult) -> Bool { controls.contains(result.row.backend) }
+  func isControl(_ result: BenchmarkResult) -> Bool { isControl(result.row.backend) }
+
+  func isControl(_ backend: String) -> Bool { controls.contains(backend) }
 
   /// Whether `result` is the best one beyond the noise: the slowest of its rounds was faster than the fastest of every
   /// other backend's. A single round says nothing about noise.

@@ -115,7 +115,7 @@ struct BenchmarkReportPage: Sendable {
     let series = group.rows.compactMap { result in
       result.measurement.map { cost in
         LineChart.Series(
-          name: result.row.backend, number: number(of: result.row.backend),
+          name: result.row.backend, number: number(of: result.row.backend), isControl: group.isControl(result),
           points: Self.percentiles.map { name, percentage in
             (Self.place(percentage), Double(cost.latencies.percentile(percentage)) / 1_000, name)
           })
@@ -143,7 +143,7 @@ struct BenchmarkReportPage: Sendable {
     let place = { (entries: Int) in (log10(Double(entries)) - range.0) / max(range.1 - range.0, 1e-9) }
     let series = backends.map { backend in
       LineChart.Series(
-        name: backend, number: number(of: backend),
+        name: backend, number: number(of: backend), isControl: first.isControl(backend),
         points: sizes.compactMap { size in
           size.rows.first { $0.row.backend == backend && $0.speed > 0 }.map {
             (place(size.entries), 1e6 / $0.speed, NumberText.count(size.entries, "entry", "entries"))

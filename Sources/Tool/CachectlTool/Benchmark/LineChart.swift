@@ -8,6 +8,8 @@ struct LineChart: Sendable {
     let name: String
     /// The number of its dashes and marks: one name has the same number in all charts of a page.
     let number: Int
+    /// Whether it only shows the cost of measuring: it does not determine the scale, and can leave it.
+    let isControl: Bool
     /// The points: the position on the horizontal axis (0 to 1), the value, and the description.
     let points: [(x: Double, y: Double, label: String)]
   }
@@ -23,23 +25,28 @@ struct LineChart: Sendable {
 
   /// The figure, with its title and its legend.
   var html: String {
-    let scale = LogScale(around: series.flatMap { $0.points.map(\.y) })
+    let measured = series.contains { !$0.isControl } ? series.filter { !$0.isControl } : series
+    let scale = LogScale(around: measured.flatMap { $0.points.map(\.y) })
     let lines = series.map { line($0, scale) }.joined()
     let drawing = HTMLText.element(
       "svg",
       [("viewBox", "0 0 \(Int(Self.width)) \(Int(Self.height))"), ("role", "img"), ("aria-label", title)],
       grid(scale) + lines)
     return HTMLText.element(
-      "figure", [("class", "lines")], HTMLText.element("figcaption", text: title) + drawing + legend)
+      "figure", [("class", "lines")], HTMLText.element("figcaption", text: title) + drawing + legend(scale))
   }
 
-  private var legend: String {
+  private func legend(_ scale: LogScale) -> String {
     let names = series.map { series in
+      let values = series.points.map(\.y)
+      let leaves = series.isControl && values.contains { !scale.contains($0) }
+      let range =
+        leaves ? ", the control: \(text(values.min() ?? 0)) to \(text(values.max() ?? 0)), beyond the scale" : ""
       let sample = Self.path([(0, 8), (28, 8)], series.number) + Self.mark(14, 8, series.number, label: series.name)
       return HTMLText.element(
         "li", [],
         HTMLText.element("svg", [("viewBox", "0 0 28 16"), ("aria-hidden", "true")], sample)
-          + HTMLText.escaped(series.name))
+          + HTMLText.escaped(series.name + range))
     }
     return HTMLText.element("ul", [("class", "legend")], names.joined())
   }
@@ -112,7 +119,10 @@ struct LogScale: Sendable {
     highest = max(log10(positive.max() ?? 10).rounded(.up), lowest + 1)
   }
 
-  /// The position of `value` on the axis, from 0 to 1.
+  /// Whether `value` is between the ends of the axis.
+  func contains(_ value: Double) -> Bool { value > 0 && lowest...highest ~= log10(value) }
+
+  /// The position of `value` on the axis, from 0 to 1; that of the nearer end if it is beyond.
   func position(_ value: Double) -> Double {
     guard value > 0 else { return 0 }
     return min(max((log10(value) - lowest) / (highest - lowest), 0), 1)

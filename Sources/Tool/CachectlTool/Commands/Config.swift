@@ -152,23 +152,41 @@ extension ListView<ConfigurationEntry> {
   ///
   /// Without origins the document is a valid configuration itself.
   init(_ configuration: Configuration, showsOrigin: Bool, limits: String? = nil) {
-    var columns: [Column<ConfigurationEntry>] = [
-      Column("key", .init("Setting")) { .string($0.key) },
-      Column("value", .init("Value", isShrinkable: true), cell: { .init(CSVText.field($0.json), .bold) }) { $0.json },
-    ]
-    if showsOrigin {
-      columns.append(
-        Column("origin", .init("Origin", isShrinkable: true), cell: { .init($0.source.description, .dim) }) {
+    @Sendable func columns(isNarrow: Bool) -> [Column<ConfigurationEntry>] {
+      let columns: [Column<ConfigurationEntry>] = [
+        Column("key", .init("Setting")) { .string($0.key) },
+        Column("value", .init("Value", isShrinkable: true), cell: { .init(CSVText.field($0.json), .bold) }) { $0.json },
+      ]
+      guard showsOrigin else { return columns }
+      // The line in the file matters more than the end of a long value. The remark has the path of the file.
+      let origin = Table.Column("Origin", priority: 1, isShrinkable: true, minimum: 24, isCutInMiddle: true)
+      return columns + [
+        Column("origin", origin, cell: { .init(isNarrow ? $0.source.shortText : $0.source.description, .dim) }) {
           .string($0.source.description)
-        })
+        }
+      ]
     }
+    let entries = configuration.entries
     let file = showsOrigin ? configuration.file ?? "No file: every setting has its default" : nil
     let remarks = [file, limits].compactMap(\.self)
     self.init(
-      configuration.entries, columns, layout: .stacked(), status: remarks.isEmpty ? nil : StatusLine(remarks)
+      entries, columns(isNarrow: false), status: remarks.isEmpty ? nil : StatusLine(remarks)
     ) { records in
       showsOrigin ? ["file": JSONValue(configuration.file), "settings": .array(records)] : configuration.document
+    } text: { screen, hasHeader in
+      let table = Table(entries, columns(isNarrow: false))
+      return (table.fits(on: screen) ? table : Table(entries, columns(isNarrow: true)))
+        .text(on: screen, hasHeader: hasHeader, layout: .stacked())
     }
+  }
+}
+
+extension ConfigurationSource {
+  /// The source with only the name of a file, such as "config.json:3:5".
+  fileprivate var shortText: String {
+    guard case .file(let path, let place) = self else { return description }
+    let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[$0...].dropFirst() } ?? path[...]
+    return "\(name):\(place)"
   }
 }
 

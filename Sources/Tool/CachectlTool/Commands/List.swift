@@ -4,13 +4,18 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "ls", abstract: "List entries",
     discussion: """
       Entries are printed while they are read, in the order of their keys; a server lists them in its own order, unless you \
-      pass --sort. If --limit leaves some out, a cursor is printed, and --cursor continues after it. On a terminal keys are \
-      cut in the middle to fit; elsewhere they are whole, with tabs between the columns.
+      pass --sort. If --limit leaves some out, a cursor is printed, and --cursor continues after it. With URL it lists the \
+      entries of that URL: several if the response depends on header fields of the request. On a terminal the common \
+      parts of long keys and URLs are cut; elsewhere they are whole, with tabs between the columns.
       """,
     examples: [
+      "cachectl ls https://example.com/data.json", "cachectl ls --prefix https://example.com/ --state stale",
       "cachectl ls --namespace cities", "cachectl ls --limit 100 --cursor cities/v1/page=7",
       "cachectl ls --state expired --output ndjson", "cachectl ls --match '*/page=0/*' --sort size --limit 10",
     ])
+
+  @Argument(help: "The URL whose entries to list; by default all entries")
+  var url: String?
 
   @OptionGroup
   var entries: EntryFlags
@@ -28,6 +33,12 @@ struct ListCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
+    if let url, !url.holds("://") {
+      throw ValidationError("'\(url)' is not a URL: list keys with --prefix, or a namespace with --namespace")
+    }
+    if url != nil, entries.prefix != nil || cursor != nil {
+      throw ValidationError("a URL excludes --prefix and --cursor")
+    }
     if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
     if cursor != nil, sort ?? .key != .key {
       throw ValidationError("--cursor continues in the order of keys: leave out --sort, or use a larger --limit")
@@ -61,6 +72,7 @@ struct ListCommand: AsyncParsableCommand {
     _ store: OpenStore, _ session: Session,
     _ write: ([ScannedEntry], Timestamp) throws(CacheError) -> Void
   ) async throws(CacheError) -> String? {
+    if let url { return try await list(EntryName(url), store, write) }
     let (selection, limit) = (entries.selection(), limit ?? .max)
     let isOrdered = store.entries.isOrdered
     if sort == nil || sort == .key && isOrdered {
@@ -74,6 +86,21 @@ struct ListCommand: AsyncParsableCommand {
     }
     let sorted = try await store.administration.list(selection, by: sort ?? .key, limit: limit)
     try write(sorted.entries, sorted.readAt)
+    return nil
+  }
+
+  /// Passes the entries of a URL to `write`: so few that they are always sorted.
+  private func list(
+    _ name: EntryName, _ store: OpenStore, _ write: ([ScannedEntry], Timestamp) throws(CacheError) -> Void
+  ) async throws(CacheError) -> String? {
+    var left = limit ?? .max
+    for prefix in name.keyPrefixes where left > 0 {
+      var selection = entries.selection()
+      selection.prefix = prefix
+      let sorted = try await store.administration.list(selection, by: sort ?? .key, limit: left)
+      try write(sorted.entries, sorted.readAt)
+      left -= sorted.entries.count
+    }
     return nil
   }
 }
@@ -126,29 +153,42 @@ struct EntriesListing {
     return StatusLine(parts + (cursor.map { ["more with --cursor \($0)"] } ?? []))
   }
 
-  /// The entries, with what decides whether they can be served. The other formats and `show` have the rest. On a
-  /// terminal of known width keys are cut in the middle, elsewhere they are whole.
+  /// The entries, with what decides whether they can be served. The other formats and `show` have the rest. On a terminal
+  /// of known width the common parts of keys and URLs are cut, elsewhere they are whole.
   private mutating func table(_ entries: [ScannedEntry], _ now: Timestamp, hasHeader: Bool) -> String {
     typealias Entries = Column<ScannedEntry>
     let time = now.sinceEpoch
     let size = Entries(table: .init("Size", .right)) { .init(ByteCountText.text($0.payloadBytes)) }
     let state = Entries(table: .init("State")) { $0.metadata.state(at: now).cell }
-    let stored = Entries(table: .init("Stored", priority: -1)) {
-      .init(RelativeTimeText.past($0.metadata.storedAt.sinceEpoch, now: time))
+    let key = Entries(table: .init("Key or URL", priority: 1, isShrinkable: true, minimum: 24, isCutInMiddle: true)) {
+      .init($0.name)
     }
-    let key = Entries(table: .init("Key", priority: 1, isShrinkable: true, minimum: 24, isCutInMiddle: true)) {
-      .init($0.key.text)
+    let age = Entries(table: .init("Age", .right, priority: -1)) { entry in
+      let storedAt = entry.metadata.storedAt
+      return .init(storedAt.isAhead(of: now) ? "-" : ElapsedTimeText.short(max(time - storedAt.sinceEpoch, .zero)))
     }
-    let fresh = Entries(table: .init("Fresh until")) {
-      .init(RelativeTimeText.text($0.metadata.freshUntil.sinceEpoch, now: time))
+    let fresh = Entries(table: .init("Fresh for", .right)) { entry in
+      let end = entry.metadata.freshUntil.sinceEpoch
+      return .init(end >= RFC3339Text.latest ? "ever" : end > time ? ElapsedTimeText.short(end - time) : "-")
     }
-    let table = Table(entries, [key, size, state, stored, fresh])
+    let table = Table(entries, [key, size, state, age, fresh])
     guard screen.isTerminal else { return table.tabbedText(hasHeader: hasHeader) }
     return table.text(on: screen, hasHeader: hasHeader, below: &widths)
   }
 }
 
 extension ScannedEntry {
+  /// The name of the entry for people: its key, or its URL, followed by what tells it from other entries of that URL.
+  var name: String {
+    guard let url = StoredURL(key) else { return key.text }
+    if let count = metadata.variantCount {
+      return "\(url.text) (list of \(NumberText.count(count, "response", "responses")))"
+    }
+    let fields = metadata.selectingFields.joined(separator: ", ")
+    guard let digest = url.variant?.prefix(6) else { return fields.isEmpty ? url.text : "\(url.text) (\(fields))" }
+    return "\(url.text) (\(fields.isEmpty ? digest : "\(fields) \(digest)"))"
+  }
+
   /// The members of an entry's document at `now`.
   static func columns(at now: Timestamp) -> [Column<ScannedEntry>] {
     [
@@ -159,6 +199,7 @@ extension ScannedEntry {
       Column("retainUntil") { JSONValue(time: $0.metadata.retainUntil.sinceEpoch) },
       Column("state") { .string($0.metadata.state(at: now).rawValue) },
       Column("contentType") { .string($0.metadata.contentType) },
+      Column("url") { JSONValue(StoredURL($0.key).flatMap { $0.isWhole ? $0.text : nil }) },
     ]
   }
 }

@@ -38,12 +38,15 @@ struct MigrateCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(
       global, naming: [EngineReference(from, flag: "--from"), EngineReference(to, flag: "--to")])
+    guard try session.container.engine(destination).plugin.declaration.capabilities.contains(.persistent) else {
+      throw ValidationError("--to \(destination): nothing would be left of the copy when the command ends")
+    }
     if dryRun { try session.requireIntactStore(source) }
     let migration = try await session.withStore(toReadOf: source) { source throws(CacheError) in
       try await session.withStore(toWriteOf: destination, isDryRun: dryRun) { target throws(CacheError) -> Migration in
         let report = try await copy(source, to: target)
         var migration = Migration(from: self.source, to: destination, report: report, isDryRun: dryRun)
-        if let target, !dryRun { migration.warnings = try await session.limitWarnings(of: target, destination) }
+        if !dryRun { migration.warnings = try await session.limitWarnings(of: target, destination) }
         return migration
       }
     }
@@ -51,11 +54,11 @@ struct MigrateCommand: AsyncParsableCommand {
     if let failure = migration.failure { throw failure }
   }
 
-  private func copy(_ source: OpenStore, to target: OpenStore?) async throws(CacheError) -> TransferReport {
+  private func copy(_ source: OpenStore, to target: OpenStore) async throws(CacheError) -> TransferReport {
     var progress = ProgressDisplay("Opening", isVisible: global.showsProgress)
     defer { progress.finish() }
     let options = TransferOptions(overwrites: overwrite, isDryRun: dryRun)
-    return try await source.entries.migrate(to: target?.entries, options) { stage, done, total in
+    return try await source.entries.migrate(to: target.entries, options) { stage, done, total in
       let label = stage == .copying ? "Copying" : "Comparing"
       if progress.label != label { progress = ProgressDisplay(label, isVisible: global.showsProgress) }
       progress.update(done: done, total: total)

@@ -32,11 +32,15 @@ struct ShowCommand: AsyncParsableCommand {
     _ name: String, in store: OpenStore
   ) async throws(CacheError) -> (entry: StoredEntry, use: AccessHistory?) {
     let name = try EntryName(name)
-    let keys = try await name.keys(in: store) { !$0.metadata.isSignpost }
-    guard keys.count < 2 else { throw name.ambiguity(keys) }
-    guard let key = keys.first, let entry = try await store.administration.entry(key) else {
-      throw EntryName.notFound(name.text)
+    var key: CacheKey?
+    if name.urls.isEmpty {
+      key = try CacheKey(name.text)
+    } else {
+      let entries = try await name.entries(in: store).filter { !$0.metadata.isSignpost }
+      guard entries.count < 2 else { throw name.ambiguity(entries) }
+      key = entries.first?.key
     }
+    guard let key, let entry = try await store.administration.entry(key) else { throw EntryName.notFound(name.text) }
     return (entry, store.entries.isBounded ? try store.entries.uses.histories(of: [key]).first : nil)
   }
 }
@@ -55,16 +59,19 @@ extension RecordView {
     }
     let members = ScannedEntry.columns(at: entry.readAt).members(of: entry.summary)
     var fields = members.map { Field($0.name, $0.value) }
-    fields += [
-      Field(line: "Key", .init(key.text, .bold)), Field(line: "Namespace", .init(key.namespace)),
-      Field(line: "State", metadata.state(at: entry.readAt).cell),
-      Field(line: "Stored", .init(past: metadata.storedAt.sinceEpoch, now: now)),
-      Field(line: "Fresh until", .init(time: metadata.freshUntil.sinceEpoch, now: now)),
-      Field(line: "Kept until", .init(time: metadata.retainUntil.sinceEpoch, now: now)),
-      Field(line: "Type", .init(metadata.contentType)), Field(line: "Size", .init(bytes: entry.summary.payloadBytes)),
-      Field("uses", JSONValue(use.map { Int($0.count) }), "Uses", .init(uses)),
-      Field("lastUsedAt", JSONValue(time: lastUsedAt)), Field("attributes", JSONValue(metadata.attributes)),
-    ]
+    let url = StoredURL(key).map { Field(line: "URL", .init($0.text, .bold)) }
+    fields +=
+      (url.map { [$0] } ?? []) + [
+        Field(line: "Key", .init(key.text, url == nil ? .bold : .plain)),
+        Field(line: "Namespace", .init(key.namespace)),
+        Field(line: "State", metadata.state(at: entry.readAt).cell),
+        Field(line: "Stored", .init(past: metadata.storedAt.sinceEpoch, now: now)),
+        Field(line: "Fresh until", .init(time: metadata.freshUntil.sinceEpoch, now: now)),
+        Field(line: "Kept until", .init(time: metadata.retainUntil.sinceEpoch, now: now)),
+        Field(line: "Type", .init(metadata.contentType)), Field(line: "Size", .init(bytes: entry.summary.payloadBytes)),
+        Field("uses", JSONValue(use.map { Int($0.count) }), "Uses", .init(uses)),
+        Field("lastUsedAt", JSONValue(time: lastUsedAt)), Field("attributes", JSONValue(metadata.attributes)),
+      ]
     if let transforms = entry.transforms {
       let text = "\(transforms), of \(ByteCountText.text(entry.payload.count))"
       let names = JSONValue(transforms.split(separator: " ").map { String($0) })
@@ -72,13 +79,37 @@ extension RecordView {
         Field("transforms", names, "Stored by", .init(text)), Field("payloadBytes", .integer(entry.payload.count)),
       ]
     }
-    fields += metadata.attributes.sorted { $0.key < $1.key }.map { Field(line: $0.key, .init($0.value)) }
+    fields += metadata.readableAttributes.map { Field(line: $0.title, .init($0.text)) }
     if let text = String(validating: entry.payload, as: UTF8.self) {
       fields.append(Field("payload", .string(text)))
     } else {
       fields.append(Field("payloadBase64", .string(String(decoding: Base64.encoded(entry.payload), as: UTF8.self))))
     }
     self.init(fields) { _ in "\n" + entry.readablePayload }
+  }
+}
+
+extension EntryMetadata {
+  /// The attributes as people read them: those of the core by their titles, and each header field of a response by its name.
+  var readableAttributes: [(title: String, text: String)] {
+    let titles = [
+      ":status": "HTTP status", ":line": "Protocol", ":transforms": "Transforms", ":hidden": "Hidden fields",
+      ":seal": "Seal",
+    ]
+    return attributes.sorted { $0.key < $1.key }.flatMap { name, value -> [(title: String, text: String)] in
+      switch name {
+      case ":fields":
+        return value.split(separator: "\n").map { line in
+          let name = line.prefix { $0 != ":" }
+          return (String(name), String(line.dropFirst(name.count + 2)))
+        }
+      case ":initial-age": return [("Age at arrival", "\(DurationText(milliseconds: Int64(value) ?? 0))")]
+      case ":selector":
+        return [("Selected by", selectingFields.isEmpty ? value : selectingFields.joined(separator: ", "))]
+      case ":variants": return [("Responses", NumberText.text(variantCount ?? 0))]
+      default: return [(titles[name] ?? name, value)]
+      }
+    }
   }
 }
 

@@ -32,6 +32,7 @@ struct VerifyCommand: AsyncParsableCommand {
     let found = try await session.verify(progress: progress)
     if found.issueCount == 0 || !repair {
       try global.show(found.view(backend: backend))
+      await session.warnOfStoresSetAside()
       if found.issueCount == 0 { return }
       if global.output == .table {
         global.remark(StatusLine(["Save what can be read with: cachectl --backend \(backend) verify --repair"]))
@@ -86,6 +87,20 @@ struct VerifyCommand: AsyncParsableCommand {
 }
 
 extension Session {
+  /// Names each store that was moved aside next to this one, and the commands that save it: neither a check nor a repair looks
+  /// into it.
+  fileprivate func warnOfStoresSetAside() async {
+    guard let (plugin, options) = try? container.engine(configuration.backend),
+      !plugin.declaration.isOnServer, let path = try? await plugin.inspect(options).path
+    else { return }
+    for moved in FileChecks(files: SystemFileInspection()).setAside(next: path) {
+      global.warn(
+        ErrorView(
+          code: CacheError.Code.damaged.rawValue, message: "\(moved) was moved aside as damaged, and is not checked",
+          hint: "save what can be read of it with: \(plugin.declaration.commandsToSave(storeAt: moved)); or delete it"))
+    }
+  }
+
   /// Opens the store and checks every entry. A store that is too damaged to open, or has ended a process, is reported as
   /// a finding.
   ///

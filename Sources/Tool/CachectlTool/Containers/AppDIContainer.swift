@@ -96,6 +96,21 @@ public final class AppDIContainer: Sendable {
     }
   }
 
+  /// Opens the store of the engine called `backend` like `openStore(backend:)`, but creates none: the result is an empty one
+  /// that keeps nothing.
+  ///
+  /// A server is not asked first: opening a store there creates nothing.
+  func openExistingStore(backend: String) async throws(CacheError) -> OpenStore {
+    let (plugin, options) = try engine(backend)
+    let declaration = plugin.declaration
+    guard declaration.capabilities.contains(.persistent), !declaration.isOnServer, !options.hasCrashMark,
+      let place = try? await plugin.inspect(options), !place.exists
+    else { return try await openStore(backend: backend) }
+    let entries = EntryStore(
+      over: EmptyEngine(), of: plugin, clock, limits: configuration.cache.limits, transforms: entryTransforms)
+    return OpenStore(entries, missingAt: place.path)
+  }
+
   /// Opens the store of the configured engine as it is, even if its damage has ended a process, to save what can be read.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
@@ -141,9 +156,14 @@ public final class AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` if the store cannot be created at all, or the setup has another mistake.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
+    try await openStoreForFetching(creating: true)
+  }
+
+  /// The same; if there is no store, and none is to be created, the result is an empty one that keeps nothing.
+  func openStoreForFetching(creating isCreated: Bool) async throws(CacheError) -> OpenStore {
     try requireTransforms()
     do throws(CacheError) {
-      return try await openStore()
+      return try await isCreated ? openStore() : openExistingStore(backend: configuration.backend)
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
       let (plugin, _) = try self.engine(configuration.backend)
@@ -193,10 +213,13 @@ public struct OpenStore: Sendable {
   let background = BackgroundWork()
   /// A warning for the user about the files at the place of the store.
   public let warning: CacheError?
+  /// The place of a store that does not exist and was not created; otherwise `nil`.
+  let missingPath: String?
 
-  init(_ entries: EntryStore, warning: CacheError? = nil) {
+  init(_ entries: EntryStore, warning: CacheError? = nil, missingAt path: String? = nil) {
     self.entries = entries
     self.warning = warning
+    missingPath = path
   }
 
   /// The administration of the store.

@@ -87,7 +87,10 @@ struct Doctor: Sendable {
     findings += transforms(container)
     findings.append(space)
     findings += stores.flatMap(\.result.findings)
-    findings += checks.setAside(stores.compactMap(\.result.path))
+    findings += checks.setAside(
+      zip(catalogue.declarations, stores).compactMap { engine, store in
+        store.result.path.map { (engine: engine, path: $0) }
+      })
     findings.append(time(stores.map { (what: "a file of \($0.name) was changed", at: $0.result.newestFile) }))
     return findings
   }

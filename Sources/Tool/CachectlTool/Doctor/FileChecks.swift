@@ -23,7 +23,8 @@ struct FileChecks: Sendable {
     if folder.isReadableByOthers, !folder.isWritableByOthers {
       findings.append(
         .warning(
-          name, "\(path) can be looked into by others (permissions \(folder.modeText))", hint: "chmod 700 \(path)"))
+          name, "\(path) can be looked into by others (permissions \(folder.modeText))",
+          hint: "chmod 700 \(path.shellWord)"))
     }
     findings += readOnly(path, name)
     return findings.isEmpty ? [.ok(name, "\(path) is for you alone")] : findings
@@ -62,7 +63,8 @@ struct FileChecks: Sendable {
       guard file.kind == .file else { continue }
       if file.isReadableByOthers, !file.isWritableByOthers {
         findings.append(
-          .warning(name, "\(path) can be read by others (permissions \(file.modeText))", hint: "chmod 600 \(path)"))
+          .warning(
+            name, "\(path) can be read by others (permissions \(file.modeText))", hint: "chmod 600 \(path.shellWord)"))
       }
       findings += readOnly(path, name)
     }
@@ -90,14 +92,17 @@ struct FileChecks: Sendable {
     return [
       .problem(
         name, .permissionDenied, "\(path) can be changed by others (permissions \(file.modeText))",
-        hint: "chmod go-w \(path)")
+        hint: "chmod go-w \(path.shellWord)")
     ]
   }
 
   /// Checks that this process has the right to write the file or folder at `path`.
   private func readOnly(_ path: String, _ name: String) -> [Finding] {
     if files.mayWrite(path) { return [] }
-    return [.warning(name, "\(path) may only be read: nothing new is stored", hint: "chmod u+w \(path), if you own it")]
+    return [
+      .warning(
+        name, "\(path) may only be read: nothing new is stored", hint: "chmod u+w \(path.shellWord), if you own it")
+    ]
   }
 
   /// Checks the folders on the way to `path`: one in which any user can exchange names is as unsafe as the last one.
@@ -112,7 +117,7 @@ struct FileChecks: Sendable {
       findings.append(
         .problem(
           name, .permissionDenied, "\(folder), on the way to \(path), can be changed by \(whom)",
-          hint: "chmod go-w \(folder)"))
+          hint: "chmod go-w \(folder.shellWord)"))
     }
     return findings
   }
@@ -137,7 +142,7 @@ struct FileChecks: Sendable {
   func space(home path: String, maximumBytes: Int, usedBytes: Int) -> Finding {
     let name = "space"
     guard let space = files.space(at: files.nearestFolder(of: path)) else {
-      return .warning(name, "the free space for \(path) cannot be told", hint: "look at it with: df \(path)")
+      return .warning(name, "the free space for \(path) cannot be told", hint: "look at it with: df \(path.shellWord)")
     }
     let free = "\(ByteCountText.text(space.free)) are free for \(path)"
     if space.isReadOnly {
@@ -155,21 +160,30 @@ struct FileChecks: Sendable {
     return .ok(name, free)
   }
 
-  /// Names the stores that were moved aside next to those at `paths`, and their size. An engine moves a store aside
-  /// next to the target of a link, and not next to the link.
-  func setAside(_ paths: [String]) -> [Finding] {
-    Set(paths.map { files.target(of: $0) == nil ? $0 : files.realPath(of: $0) ?? $0 }).sorted().compactMap {
-      path -> Finding? in
-      let folder = SystemFileInspection.parent(of: path)
-      let start = path.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1) + ".damaged-"
-      let names = files.names(in: folder).filter { $0.hasPrefix(start) }
-      guard let first = names.first else { return nil }
-      let bytes = names.reduce(0) { $0 + size("\(folder)/\($1)") }
-      let more = names.count > 1 ? "\(names.count - 1) more, " : ""
+  /// Names the stores that were moved aside next to `stores`, their size, and the commands that save them.
+  func setAside(_ stores: [(engine: EngineDeclaration, path: String)]) -> [Finding] {
+    stores.sorted { $0.path < $1.path }.compactMap { store -> Finding? in
+      let paths = setAside(next: store.path)
+      guard let first = paths.first else { return nil }
+      let bytes = paths.reduce(0) { $0 + size($1) }
+      let more = paths.count > 1 ? "\(paths.count - 1) more, " : ""
       return .warning(
-        "set aside", "\(folder)/\(first) was moved aside as damaged (\(more)\(ByteCountText.text(bytes)))",
-        hint: "delete it if you have no more use for it")
+        "set aside", "\(first) was moved aside as damaged (\(more)\(ByteCountText.text(bytes)))",
+        hint: "save what can be read of it with: \(store.engine.commandsToSave(storeAt: first)); or delete it")
     }
+  }
+
+  /// The stores that were moved aside next to the one at `path`. An engine moves a store aside next to the target of a link,
+  /// and not next to the link.
+  func setAside(next path: String) -> [String] {
+    let path = files.target(of: path) == nil ? path : files.realPath(of: path) ?? path
+    let folder = SystemFileInspection.parent(of: path)
+    let start = path.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1) + ".damaged-"
+    let others = ["-wal", "-shm", ".uses"]
+    let names = files.names(in: folder).filter { name in
+      name.hasPrefix(start) && !others.contains(where: name.hasSuffix)
+    }
+    return names.sorted().map { "\(folder == "/" ? "" : folder)/\($0)" }
   }
 
   /// The size of the file at `path`, or of the files in that folder.

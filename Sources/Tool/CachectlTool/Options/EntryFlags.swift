@@ -3,11 +3,11 @@ struct EntryFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Select entries of the namespace NS", valueName: "ns"), completion: .namespaces)
   var namespace: String?
 
-  @Option(help: "Select entries whose key begins with PREFIX")
+  @Option(help: "Select entries whose key or URL begins with PREFIX")
   var prefix: String?
 
   @Option(
-    help: ArgumentHelp("Select entries whose key matches GLOB, in which * matches any text", valueName: "glob"))
+    help: ArgumentHelp("Select entries whose key or URL matches GLOB, in which * matches any text", valueName: "glob"))
   var match: String?
 
   @Option(help: "Select entries in this state")
@@ -24,8 +24,15 @@ struct EntryFlags: ParsableArguments {
   /// everything unasked.
   func selection(minimumAge: DurationText? = nil) -> EntrySelection {
     EntrySelection(
-      namespace: namespace, prefix: prefix == "" ? nil : prefix,
-      pattern: match == "" ? nil : match.map { GlobPattern($0) }, state: state, minimumAge: minimumAge?.duration)
+      namespace: namespace, prefix: keyPrefix,
+      pattern: match == "" ? nil : match.map { GlobPattern(StoredURL.spelled($0)) }, state: state,
+      minimumAge: minimumAge?.duration)
+  }
+
+  /// The prefix of the keys. A colon makes `--prefix` the beginning of a URL: no key contains one.
+  private var keyPrefix: String? {
+    guard let prefix, !prefix.isEmpty else { return nil }
+    return prefix.utf8.contains(UInt8(ascii: ":")) ? StoredURL.keyPrefix(ofBeginning: prefix) : prefix
   }
 }
 
@@ -51,32 +58,51 @@ struct EntryName {
     }
   }
 
-  /// The key, or the keys of all entries of the URL that `isWanted` selects.
-  func keys(
-    in store: OpenStore, where isWanted: (ScannedEntry) -> Bool = { _ in true }
-  ) async throws(CacheError) -> [CacheKey] {
-    if urls.isEmpty { return [try CacheKey(text)] }
-    var keys: [CacheKey] = []
-    for prefix in urls.map(URLResponses.keyPrefix(of:)).sorted() {
-      let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
-      keys += listing.entries.filter(isWanted).map(\.key)
+  /// The prefixes of the keys of all entries of the URL; empty for a key.
+  var keyPrefixes: [String] { urls.map(URLResponses.keyPrefix(of:)).sorted() }
+
+  /// The key, or the keys of all entries of the URL.
+  func keys(in store: OpenStore) async throws(CacheError) -> [CacheKey] {
+    urls.isEmpty ? [try CacheKey(text)] : try await entries(in: store).map(\.key)
+  }
+
+  /// All entries of the URL; none for a key.
+  func entries(in store: OpenStore) async throws(CacheError) -> [ScannedEntry] {
+    var entries: [ScannedEntry] = []
+    for prefix in keyPrefixes {
+      entries += try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max).entries
     }
-    return keys
+    return entries
   }
 
   /// The maximum number of keys in an error message.
   private static let maximumNamed = 10
 
-  /// The error that a name for one entry matches several, those under `keys`.
-  func ambiguity(_ keys: [CacheKey]) -> CacheError {
-    let names = keys.prefix(Self.maximumNamed).map(\.text) + (keys.count > Self.maximumNamed ? ["..."] : [])
+  /// The error that a name for one entry matches several, `entries`. It names the header fields that select one of them, and
+  /// of each its key, with its content if that differs.
+  func ambiguity(_ entries: [ScannedEntry]) -> CacheError {
+    let fields = Set(entries.flatMap(\.metadata.selectingFields)).sorted()
+    let other = keyPrefixes.count > 1 ? "with and without the dots in its path" : "for different credentials or servers"
+    let reason = fields.isEmpty ? other : "selected by \(fields.joined(separator: ", "))"
+    let hasContent = Set(entries.map(\.contentText)).count > 1
+    let names = entries.prefix(Self.maximumNamed).map { entry in
+      hasContent ? "\(entry.key) (\(entry.contentText))" : entry.key.text
+    }
     return CacheError(
-      .invalidRequest, "\(text) has \(keys.count) entries, for requests that differ in their header fields",
-      hint: "name one by its key: \(names.joined(separator: ", "))")
+      .invalidRequest, "\(text) has \(entries.count) entries, \(reason)",
+      hint: "show one by its key: \((names + (entries.count > names.count ? ["..."] : [])).joined(separator: ", "))")
   }
 
   /// The error that the key or URL `text` has no entry.
   static func notFound(_ text: String) -> CacheError {
     CacheError(.notFound, "there is no entry \(text)", hint: "see which there are with: cachectl ls")
+  }
+}
+
+extension ScannedEntry {
+  /// The media type and language of the content.
+  fileprivate var contentText: String {
+    let language = metadata.readableAttributes.first { $0.title.lowercased() == "content-language" }?.text
+    return [metadata.contentType, language ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
   }
 }

@@ -16,11 +16,8 @@ struct FetchCitiesCommand: AsyncParsableCommand {
   @OptionGroup
   var cities: CitiesOptions
 
-  @Flag(help: "Fetch every page")
-  var all = false
-
-  @Option(help: ArgumentHelp("Show at most N cities", valueName: "n"))
-  var limit: Int?
+  @OptionGroup
+  var display: CitiesDisplay
 
   @OptionGroup(title: "Cache")
   var fetch: FetchFlags
@@ -29,19 +26,18 @@ struct FetchCitiesCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
-    if all, cities.page != nil { throw ValidationError("--all and --page exclude each other") }
-    if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+    if display.all, cities.page != nil { throw ValidationError("--all and --page exclude each other") }
   }
 
   func run() async throws {
     let session = try Session(global)
     try await session.fetching(fetch) { store, writes throws(CacheError) in
       let useCase = try session.container.context(store).makeFetchCitiesUseCase()
-      if all { return try await showAll(useCase, session, &writes) }
+      if display.all { return try await showAll(useCase, session, &writes) }
       let snapshots = useCase.execute(cities.query, options: fetch.options)
       try await global.show(snapshots) { snapshot in
         writes.note(snapshot)
-        return SnapshotView(snapshot, backend: session.configuration.backend, limit: limit)
+        return SnapshotView(snapshot, backend: session.configuration.backend, limit: display.limit)
       }
     }
   }
@@ -52,6 +48,7 @@ struct FetchCitiesCommand: AsyncParsableCommand {
   private func showAll(
     _ pages: FetchCitiesUseCase, _ session: Session, _ writes: inout WriteFailures
   ) async throws(CacheError) {
+    let limit = display.limit
     let isStreamed = global.output == .ndjson || global.output == .csv
     // Cities that scroll by on the terminal are progress enough.
     let isSeen = isStreamed && Console.output.screen.isTerminal
@@ -100,8 +97,23 @@ extension PagesSummary {
   }
 }
 
+/// The options that say how many cities to show.
+struct CitiesDisplay: ParsableArguments {
+  @Flag(help: "Fetch every page")
+  var all = false
+
+  @Option(help: ArgumentHelp("Show at most N cities", valueName: "n"))
+  var limit: Int?
+
+  func validate() throws(ValidationError) {
+    if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+  }
+}
+
 /// The options that select a page of cities.
 struct CitiesOptions: ExplainableOptions {
+  typealias Display = CitiesDisplay
+
   static var resourceName: String { "cities" }
   static var explainExamples: [String] { ["cachectl explain cities --order name --page 3"] }
 

@@ -88,10 +88,8 @@ struct FetchPosterCommand: AsyncParsableCommand {
   @OptionGroup
   var poster: PosterOptions
 
-  @Option(
-    name: [.customShort("o"), .long], help: ArgumentHelp("Write the image to FILE", valueName: "file"),
-    completion: .file())
-  var out: String?
+  @OptionGroup
+  var display: PosterDisplay
 
   @OptionGroup(title: "Cache")
   var fetch: FetchFlags
@@ -121,7 +119,7 @@ struct FetchPosterCommand: AsyncParsableCommand {
   }
 
   /// The path of the file; `nil` for stdout.
-  private var file: String? { out?.meansOutput == true ? nil : out }
+  private var file: String? { display.out?.meansOutput == true ? nil : display.out }
 
   private func deliver(_ snapshot: Snapshot<Poster>, _ session: Session) throws(CacheError) {
     let view = SnapshotView(snapshot, query: poster.query, backend: session.configuration.backend, file: file)
@@ -135,8 +133,18 @@ struct FetchPosterCommand: AsyncParsableCommand {
   }
 }
 
+/// The option that says where an image is written.
+struct PosterDisplay: ParsableArguments {
+  @Option(
+    name: [.customShort("o"), .long], help: ArgumentHelp("Write the image to FILE", valueName: "file"),
+    completion: .file())
+  var out: String?
+}
+
 /// The options that select a poster.
 struct PosterOptions: ExplainableOptions {
+  typealias Display = PosterDisplay
+
   static var resourceName: String { "poster" }
   static var explainExamples: [String] { ["cachectl explain poster /2201.png --width 342"] }
 

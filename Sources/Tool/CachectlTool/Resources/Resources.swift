@@ -31,6 +31,9 @@ public struct ToolResource: Sendable {
 /// The options that select what to fetch, for `explain NAME`.
 public protocol ExplainableOptions: ParsableArguments {
   associatedtype Value: Sendable
+  /// The options of `fetch NAME` that say what happens to the value; none by default. `explain NAME` accepts them without
+  /// effect, so that you can edit a command line from one to the other.
+  associatedtype Display: ParsableArguments = NoDisplayOptions
 
   /// The name of the resource on the command line, in kebab case.
   static var resourceName: String { get }
@@ -41,6 +44,12 @@ public protocol ExplainableOptions: ParsableArguments {
   ///
   /// - Throws: `CacheError` if the request makes no sense, or the configuration of the resource is incomplete.
   func snapshots(_ context: ResourceContext, _ options: FetchOptions) throws(CacheError) -> Snapshots<Value>
+}
+
+/// No options.
+public struct NoDisplayOptions: ParsableArguments {
+  /// The options, of which there are none.
+  public init() {}
 }
 
 extension ExplainableOptions {
@@ -157,7 +166,7 @@ struct ExplainResourceCommand<Resource: ExplainableOptions>: AsyncParsableComman
     CommandConfiguration(
       commandName: Resource.resourceName, abstract: "Explain what `fetch \(Resource.resourceName)` would do",
       discussion:
-        "No request is sent. It takes the options of `fetch \(Resource.resourceName)`, except those for output.",
+        "No request is sent. It takes the options of `fetch \(Resource.resourceName)`; those for output have no effect.",
       examples: Resource.explainExamples)
   }
 
@@ -167,16 +176,20 @@ struct ExplainResourceCommand<Resource: ExplainableOptions>: AsyncParsableComman
   @OptionGroup(title: "Cache")
   var fetch: FetchFlags
 
+  @OptionGroup(title: "Without effect")
+  var display: Resource.Display
+
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
   func run() async throws {
     let session = try Session(global)
-    try await session.fetching(fetch) { store, _ throws(CacheError) in
+    try await session.fetching(fetch, creating: false) { store, _ throws(CacheError) in
       let snapshots = try resource.snapshots(session.container.context(store), fetch.options)
       var explanation = try await snapshots.explanation()
       if let tier = await store.tier(of: explanation.key) { explanation.note("tier", tier) }
-      try global.show(RecordView(explanation))
+      let url = (try? CacheKey(explanation.key)).flatMap(StoredURL.init)
+      try global.show(RecordView(explanation, url: url.flatMap { $0.isWhole ? $0.text : nil }))
     }
   }
 }

@@ -5,6 +5,8 @@ internal import HTTPCaching
 
 /// The options that describe the request for a URL, spelled as in curl.
 struct URLOptions: ExplainableOptions {
+  typealias Display = OutputOptions
+
   static var resourceName: String { "url" }
   static var explainExamples: [String] { ["cachectl explain url https://example.com/ -H 'Accept: text/*'"] }
 

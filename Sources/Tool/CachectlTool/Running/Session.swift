@@ -30,11 +30,12 @@ struct Session {
 
   var configuration: Configuration { container.configuration }
 
-  /// Opens the store, passes it to `body`, and always closes it.
+  /// Opens the store, passes it to `body`, and always closes it. Unless it is to be created, `body` gets an empty one that
+  /// keeps nothing if there is none, and the user is told.
   func withStore<Output>(
-    _ body: (OpenStore) async throws(CacheError) -> Output
+    creating isCreated: Bool = false, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    try await using(configuration.backend, body)
+    try await using(configuration.backend, creating: isCreated, body)
   }
 
   /// Opens the store of the engine called `backend` for reading only, passes it to `body`, and closes it. The store
@@ -46,19 +47,16 @@ struct Session {
       throw CacheError(
         .notFound, "backend \(backend) has no store to read", hint: "see where it would be with: cachectl config show")
     }
-    return try await using(backend, body)
+    return try await using(backend, creating: false, body)
   }
 
   /// Opens the store of the engine called `backend` for writing, passes it to `body`, and closes it. A dry run does not
-  /// create a missing store: `body` then gets `nil`.
+  /// create a missing store.
   func withStore<Output>(
-    toWriteOf backend: String, isDryRun: Bool, _ body: (OpenStore?) async throws(CacheError) -> Output
+    toWriteOf backend: String, isDryRun: Bool, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    if isDryRun {
-      try requireIntactStore(backend)
-      if try await container.hasStore(backend: backend) == false { return try await body(nil) }
-    }
-    return try await using(backend, body)
+    if isDryRun { try requireIntactStore(backend) }
+    return try await using(backend, creating: !isDryRun, body)
   }
 
   /// Makes sure that opening the store of the engine called `backend` would not move it aside, as a dry run must not.
@@ -69,16 +67,17 @@ struct Session {
   }
 
   /// Opens the store for a fetch, passes it to `body`, and closes it. A damaged or unreachable store does not stop the
-  /// fetch.
+  /// fetch. To explain a fetch, no store is created.
   ///
   /// - Throws: `CacheError`, even after a successful fetch if `flags` require every response to be stored, and one was
   ///   not.
   func fetching(
-    _ flags: FetchFlags, _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
+    _ flags: FetchFlags, creating isCreated: Bool = true,
+    _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
   ) async throws(CacheError) {
     var writes = WriteFailures(flags)
     let backend = configuration.backend
-    try await using(backend, isFetching: true) { store throws(CacheError) in
+    try await using(backend, creating: isCreated, isFetching: true) { store throws(CacheError) in
       try await body(store, &writes)
       for failure in await store.finishBackgroundWork() {
         // A response that was changed meanwhile must not be stored: that is a failure only with `--require-store`.
@@ -92,9 +91,10 @@ struct Session {
   /// Opens the store of the engine called `backend`, passes it to `body`, and closes it. The hint of a failure names the
   /// engine.
   private func using<Output>(
-    _ backend: String, isFetching: Bool = false, _ body: (OpenStore) async throws(CacheError) -> Output
+    _ backend: String, creating isCreated: Bool, isFetching: Bool = false,
+    _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    let store = try await open(backend, isFetching: isFetching)
+    let store = try await open(backend, creating: isCreated, isFetching: isFetching)
     let output: Output
     do throws(CacheError) { output = try await body(store) } catch {
       throw await close(store, of: backend, after: error)
@@ -105,10 +105,18 @@ struct Session {
 
   // The following functions are not generic: the program would have them once for each type of output.
 
-  private func open(_ backend: String, isFetching: Bool) async throws(CacheError) -> OpenStore {
+  private func open(
+    _ backend: String, creating isCreated: Bool, isFetching: Bool
+  ) async throws(CacheError) -> OpenStore {
     do throws(CacheError) {
       let store =
-        isFetching ? try await container.openStoreForFetching() : try await container.openStore(backend: backend)
+        if isFetching {
+          try await container.openStoreForFetching(creating: isCreated)
+        } else if isCreated {
+          try await container.openStore(backend: backend)
+        } else {
+          try await container.openExistingStore(backend: backend)
+        }
       warn(store.warning, of: backend)
       return store
     } catch {
@@ -117,6 +125,7 @@ struct Session {
   }
 
   private func close(_ store: OpenStore, of backend: String) async {
+    if let path = store.missingPath { global.remark(StatusLine(["No store yet at \(path)"])) }
     explainEvictions(of: store)
     do throws(CacheError) { try await store.close() } catch { warn(error, of: backend) }
     warn(store.tierWarning, of: backend)
@@ -126,7 +135,8 @@ struct Session {
   private func close(_ store: OpenStore, of backend: String, after failure: CacheError) async -> CacheError {
     try? await store.close()
     if store.tierWarning?.code != failure.code { warn(store.tierWarning, of: backend) }
-    return naming(backend, in: failure)
+    guard let path = store.missingPath, failure.code == .notFound else { return naming(backend, in: failure) }
+    return CacheError(.notFound, "\(failure.message): no store yet at \(path)", hint: failure.hint)
   }
 
   private func naming(_ backend: String, in error: CacheError) -> CacheError {
@@ -157,7 +167,9 @@ extension GlobalOptions {
     _ body: (ResourceContext) async throws(CacheError) -> Output
   ) async throws -> Output {
     let session = try Session(self)
-    return try await session.withStore { store throws(CacheError) in try await body(session.container.context(store)) }
+    return try await session.withStore(creating: true) { store throws(CacheError) in
+      try await body(session.container.context(store))
+    }
   }
 }
 

@@ -76,6 +76,9 @@ struct ToolProcess: ~Copyable {
     return (pipe[0], pipe[1])
   }
 
+  /// The longest line, in bytes: more than that of an exported entry.
+  private static let maximumLength = 1 << 30
+
   /// The `poll` request that waits for the next line.
   var pollDescriptor: pollfd { pollfd(fd: output, events: Int16(POLLIN), revents: 0) }
 
@@ -101,7 +104,13 @@ struct ToolProcess: ~Copyable {
     var descriptor = pollDescriptor
     guard poll(&descriptor, 1, milliseconds) > 0 else { return .nothing }
     readMore()
-    return next(within: 0)
+    if hasEnded || buffer[searched...].contains(UInt8(ascii: "\n")) { return next(within: 0) }
+    // No line of this program is that long: an engine prints.
+    if buffer.count > Self.maximumLength {
+      buffer = []
+      searched = 0
+    }
+    return .nothing
   }
 
   private mutating func readMore() {
