@@ -132,7 +132,7 @@ struct FetchCase: Sendable, CustomStringConvertible {
     }
     let storedAt = FakeStorage.now - age
     let head = StoredHead(
-      head: HTTPResponseHead(status: 200, fields: ["etag": "v1"]), storedAt: storedAt,
+      head: HTTP.ResponseHead(status: 200, fields: ["etag": "v1"]), storedAt: storedAt,
       freshUntil: storedAt + Self.freshness.timeToLive, retainUntil: storedAt + .seconds(3_600))
     return StoredResponse(key: FakeStorage.key, response: CitiesPageDTO(value: 1), head: head)
   }

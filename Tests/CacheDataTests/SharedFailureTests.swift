@@ -202,11 +202,11 @@ extension FetchServices {
 extension OriginAnswer {
   /// A complete answer with the entity tag `tag`.
   static func whole(_ response: Response, tag: String? = nil) -> OriginAnswer {
-    OriginAnswer(head: HTTPResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), response: response)
+    OriginAnswer(head: HTTP.ResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), response: response)
   }
 
   /// A confirmation of the stored answer.
-  static var confirmation: OriginAnswer { OriginAnswer(head: HTTPResponseHead(status: 304), response: nil) }
+  static var confirmation: OriginAnswer { OriginAnswer(head: HTTP.ResponseHead(status: 304), response: nil) }
 }
 
 /// An origin that behaves as the test says.
@@ -216,7 +216,7 @@ struct FakeOrigin: CityOrigin {
   let behaviour: @Sendable () async throws(CacheError) -> OriginAnswer<CitiesPageDTO>
 
   func answer(
-    to request: CitiesRequestDTO, conditions: HTTPFields
+    to request: CitiesRequestDTO, conditions: HTTP.Fields
   ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
     log.add(.ask(validator: conditions["if-none-match"]))
     return try await behaviour()

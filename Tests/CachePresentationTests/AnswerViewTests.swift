@@ -5,11 +5,11 @@ import HTTPCaching
 import Testing
 
 struct URLAnswerViewTests {
-  private static func response(_ body: [UInt8], field: String = "text/plain") -> HTTPResponse {
-    HTTPResponse(HTTPResponseHead(status: 404, fields: ["Content-Type": field]), body: body)
+  private static func response(_ body: [UInt8], field: String = "text/plain") -> HTTP.Response {
+    HTTP.Response(HTTP.ResponseHead(status: 404, fields: ["Content-Type": field]), body: body)
   }
 
-  private static func view(_ response: HTTPResponse) -> SnapshotView {
+  private static func view(_ response: HTTP.Response) -> SnapshotView {
     let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
     let value = LocatedResponse(url: "https://example.com/a", response: response)
     return SnapshotView(Snapshot(value: value, source: .cache, entry: entry), backend: "lmdb")
@@ -21,17 +21,17 @@ struct URLAnswerViewTests {
 
   /// A store can hold what no server sends.
   @Test func aLineEndInAFieldAddsNoLineToTheHead() {
-    var response = HTTPResponse(
-      HTTPResponseHead(version: .http11, status: 200, reason: "OK\r\nX-Evil: 1", fields: ["A": "b\rc\nd\0e"]))
+    var response = HTTP.Response(
+      HTTP.ResponseHead(version: .http11, status: 200, reason: "OK\r\nX-Evil: 1", fields: ["A": "b\rc\nd\0e"]))
     response.trailers = ["T": "\r\nX: 1"]
     #expect(response.headText == "HTTP/1.1 200 OK  X-Evil: 1\r\nA: b c d e\r\n\r\n")
     #expect(response.trailerText == "T:   X: 1\r\n")
   }
 
   @Test func interimResponsesComeBeforeTheHeadAndTrailersAfterTheContent() {
-    var response = HTTPResponse(HTTPResponseHead(version: .http2, status: 200))
+    var response = HTTP.Response(HTTP.ResponseHead(version: .http2, status: 200))
     response.interim = [
-      HTTPResponseHead(version: .http11, status: 103, reason: "Early Hints", fields: ["Link": "</b>"])
+      HTTP.ResponseHead(version: .http11, status: 103, reason: "Early Hints", fields: ["Link": "</b>"])
     ]
     response.trailers = ["X-Sum": "1"]
     #expect(response.headText == "HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\nHTTP/2 200 \r\n\r\n")

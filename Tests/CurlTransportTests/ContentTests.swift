@@ -11,7 +11,7 @@ import Testing
     let server = try TestServer { _ in TestResponse(fields: ["Set-Cookie": "a=b", "Cache-Control": "max-age=60"], "hi")
     }
     let service = HTTPTransferService.plain()
-    for _ in 1...2 { _ = try await service.transfer(HTTPRequest(url: server.url)) }
+    for _ in 1...2 { _ = try await service.transfer(HTTP.Request(url: server.url)) }
     #expect(server.requests.map { $0.fields.lines.map(\.name) } == [["Host"], ["Host"]])
     #expect(server.connectionCount == 1)
   }
@@ -22,7 +22,7 @@ import Testing
     let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let whole = TestResponse(body: .bytes(content))
     let server = try TestServer(script: [hasLength ? whole : whole.chunked(50)])
-    let response = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url))
+    let response = try await HTTPTransferService.plain().transfer(HTTP.Request(url: server.url))
     #expect((response.rest == nil) == (hasLength && size <= 65_536))
     if let rest = response.rest { #expect(response.body.isEmpty && rest.length == (hasLength ? size : nil)) }
     var received = response.body
@@ -36,7 +36,7 @@ import Testing
     let gate = try TestGate()
     let held = TestResponse(fields: ["Cache-Control": control], "hello").chunked(2).contentHeld(by: gate)
     let server = try TestServer(script: [held])
-    let response = try await HTTPTransferService.plain().transfer(HTTPRequest(method: method, url: server.url))
+    let response = try await HTTPTransferService.plain().transfer(HTTP.Request(method: method, url: server.url))
     #expect(response.body.isEmpty)
     let rest = try #require(response.rest)
     gate.open()
@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)])
   func aResponseWithoutContentHasNoRest(method: String, status: Int) async throws {
     let server = try TestServer(script: [.raw("HTTP/1.1 \(status) X\r\nContent-Length: 999999\r\n\r\n")])
-    let response = try await HTTPTransferService.plain().transfer(HTTPRequest(method: method, url: server.url))
+    let response = try await HTTPTransferService.plain().transfer(HTTP.Request(method: method, url: server.url))
     #expect(response.head.status == status && response.rest == nil && response.body.isEmpty)
   }
 
@@ -57,11 +57,11 @@ import Testing
   @Test func aRestThatIsReleasedEndsItsTransfer() async throws {
     let server = try TestServer { _ in TestResponse(body: .repeated([1], count: nil)) }
     let service = HTTPTransferService.plain()
-    var response: HTTPResponse? = try await service.transfer(HTTPRequest(url: server.url))
+    var response: HTTP.Response? = try await service.transfer(HTTP.Request(url: server.url))
     #expect(try await response?.rest?.next() != nil)
     response = nil
     await server.abandoned(1)
-    let other = try await service.transfer(HTTPRequest(url: server.url))
+    let other = try await service.transfer(HTTP.Request(url: server.url))
     other.rest?.release()
     await server.abandoned(2)
     let error = await #expect(throws: CacheError.self) { try await other.rest?.next() }

@@ -47,9 +47,9 @@ struct DecodingTransferServiceTests {
   }
 
   @Test(arguments: Case.all) func codings(_ example: Case) async throws {
-    let head = HTTPResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Encoding": example.coding])
-    let base = FixedTransfer(HTTPResponse(head, body: example.bytes))
-    let response = try await service(base).transfer(HTTPRequest(url: "http://example.com/"))
+    let head = HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Encoding": example.coding])
+    let base = FixedTransfer(HTTP.Response(head, body: example.bytes))
+    let response = try await service(base).transfer(HTTP.Request(url: "http://example.com/"))
     #expect(response.body == example.content)
     #expect(response.head.fields["Content-Encoding"] == example.rest)
     let length = example.rest == example.coding ? nil : String(example.content.count)
@@ -65,10 +65,10 @@ struct DecodingTransferServiceTests {
     ("zstd", longZstd, "larger than 100"), ("gzip", Gzip.compress(Array(repeating: 1, count: 101)), "larger than 100"),
   ])
   func contentThatCannotBeDecoded(_ coding: String, _ bytes: [UInt8], _ words: String) async {
-    let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": coding])
+    let head = HTTP.ResponseHead(status: 200, fields: ["Content-Encoding": coding])
     let error = await #expect(throws: CacheError.self) {
-      try await service(FixedTransfer(HTTPResponse(head, body: bytes))).transfer(
-        HTTPRequest(url: "http://a:hidden@example.com/?hidden"))
+      try await service(FixedTransfer(HTTP.Response(head, body: bytes))).transfer(
+        HTTP.Request(url: "http://a:hidden@example.com/?hidden"))
     }
     #expect(error?.code == .invalidAnswer)
     #expect(error?.message.contains(words) == true && error?.message.contains("example.com") == true)
@@ -76,24 +76,24 @@ struct DecodingTransferServiceTests {
   }
 
   @Test func partsStayAsTheyAre() async throws {
-    let head = HTTPResponseHead(status: 206, fields: ["Content-Encoding": "gzip"])
-    let base = FixedTransfer(HTTPResponse(head, body: Self.gzip))
-    let request = HTTPRequest(url: "http://example.com/", fields: ["Range": "bytes=0-1"])
-    #expect(try await service(base).transfer(request) == HTTPResponse(head, body: Self.gzip))
+    let head = HTTP.ResponseHead(status: 206, fields: ["Content-Encoding": "gzip"])
+    let base = FixedTransfer(HTTP.Response(head, body: Self.gzip))
+    let request = HTTP.Request(url: "http://example.com/", fields: ["Range": "bytes=0-1"])
+    #expect(try await service(base).transfer(request) == HTTP.Response(head, body: Self.gzip))
     #expect(base.requests == [request])
   }
 
   @Test func aCodingThatTheCallerAcceptsIsUndoneToo() async throws {
-    let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
-    let base = FixedTransfer(HTTPResponse(head, body: Self.gzip))
-    let request = HTTPRequest(url: "http://example.com/", fields: ["accept-encoding": "gzip;q=1"])
+    let head = HTTP.ResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
+    let base = FixedTransfer(HTTP.Response(head, body: Self.gzip))
+    let request = HTTP.Request(url: "http://example.com/", fields: ["accept-encoding": "gzip;q=1"])
     #expect(try await service(base).transfer(request).body == Self.text)
     #expect(base.requests == [request])
   }
 
   @Test func responsesWithoutContentStay() async throws {
-    let response = HTTPResponse(HTTPResponseHead(status: 304, fields: ["Content-Encoding": "gzip"]))
-    #expect(try await service(FixedTransfer(response)).transfer(HTTPRequest(url: "http://example.com/")) == response)
+    let response = HTTP.Response(HTTP.ResponseHead(status: 304, fields: ["Content-Encoding": "gzip"]))
+    #expect(try await service(FixedTransfer(response)).transfer(HTTP.Request(url: "http://example.com/")) == response)
   }
 
   private func service(_ base: FixedTransfer) -> DecodingTransferService {
@@ -103,14 +103,14 @@ struct DecodingTransferServiceTests {
 
 /// Answers in one way, and remembers what it was asked.
 private final class FixedTransfer: DataTransferService {
-  private let response: HTTPResponse
-  private let received = Mutex<[HTTPRequest]>([])
+  private let response: HTTP.Response
+  private let received = Mutex<[HTTP.Request]>([])
 
-  init(_ response: HTTPResponse) { self.response = response }
+  init(_ response: HTTP.Response) { self.response = response }
 
-  var requests: [HTTPRequest] { received.withLock(\.self) }
+  var requests: [HTTP.Request] { received.withLock(\.self) }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     received.withLock { $0.append(request) }
     return response
   }
@@ -146,7 +146,7 @@ struct DecodingResponseSourceTests {
       for await piece in later.stream { return piece }
       return nil
     }
-    let answer = HTTPResponse(HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"]), rest: rest)
+    let answer = HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["Content-Encoding": "gzip"]), rest: rest)
     let decoded = try #require(try await Self.decoded(answer)?.rest)
     #expect(try await decoded.next() == Array("data: 1\n\n".utf8))
     later.continuation.yield(Gzip.compress(Array("data: 2\n\n".utf8)))
@@ -156,8 +156,8 @@ struct DecodingResponseSourceTests {
   }
 
   @Test func shortContentIsHeldCompletely() async throws {
-    let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
-    let short = HTTPResponse(head, body: Gzip.compress([1, 2, 3]))
+    let head = HTTP.ResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
+    let short = HTTP.Response(head, body: Gzip.compress([1, 2, 3]))
     let decoded = try await Self.decoded(short)
     #expect(decoded?.body == [1, 2, 3] && decoded?.rest == nil)
   }
@@ -165,7 +165,7 @@ struct DecodingResponseSourceTests {
   /// What came before and after the content stays with it.
   @Test(arguments: [0, 10, 1 << 20]) func interimAnswersAndTrailersStay(held: Int) async throws {
     var answer = Self.answer(["Content-Encoding": "gzip"], held: held, pieceSize: 1_000)
-    let (hint, sum) = (HTTPResponseHead(status: 103), ["Sum": "1"] as HTTPFields)
+    let (hint, sum) = (HTTP.ResponseHead(status: 103), ["Sum": "1"] as HTTP.Fields)
     answer.interim = [hint]
     if let rest = answer.rest {
       answer.rest = StreamedContent(trailers: { sum }) { () async throws(CacheError) in try await rest.next() }
@@ -191,9 +191,9 @@ struct DecodingResponseSourceTests {
     arguments: [
       ([:], "gzip, deflate, zstd", true), (["accept-encoding": "gzip"], "gzip", true),
       (["Range": "bytes=0-1"], nil, false),
-    ] as [(HTTPFields, String?, Bool)])
-  func acceptedEncodingsAreAddedToTheRequest(_ fields: HTTPFields, accepted: String?, isDecoded: Bool) async throws {
-    let asked = Mutex<[HTTPRequest]>([])
+    ] as [(HTTP.Fields, String?, Bool)])
+  func acceptedEncodingsAreAddedToTheRequest(_ fields: HTTP.Fields, accepted: String?, isDecoded: Bool) async throws {
+    let asked = Mutex<[HTTP.Request]>([])
     let answer = Self.answer(["Content-Encoding": "gzip"], held: Self.gzip.count, pieceSize: 1)
     let decoded = try #require(
       try await Self.decoded(answer, fields) { request in asked.withLock { $0.append(request) } })
@@ -201,8 +201,8 @@ struct DecodingResponseSourceTests {
     #expect((try await Self.whole(decoded).body == Self.gzip) == !isDecoded)
   }
 
-  @Test(arguments: [["Content-Encoding": "identity"], [:]] as [HTTPFields])
-  func contentWithoutACodingStays(fields: HTTPFields) async throws {
+  @Test(arguments: [["Content-Encoding": "identity"], [:]] as [HTTP.Fields])
+  func contentWithoutACodingStays(fields: HTTP.Fields) async throws {
     let answer = Self.answer(fields, held: 10, pieceSize: 10)
     #expect(try await Self.decoded(answer) == answer)
   }
@@ -235,7 +235,7 @@ struct DecodingResponseSourceTests {
       var (found, error) = ([[UInt8]](), CacheError?.none)
       do throws(CacheError) {
         var answers = source.followedResponses(
-          to: HTTPRequest(url: "http://a/"), options: FetchOptions(policy: policy), maxRedirects: 5
+          to: HTTP.Request(url: "http://a/"), options: FetchOptions(policy: policy), maxRedirects: 5
         ).makeAsyncIterator()
         while let snapshot = try await answers.next() {
           var content = snapshot.value.response.body
@@ -250,7 +250,8 @@ struct DecodingResponseSourceTests {
   }
 
   /// An answer with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.
-  private static func answer(_ fields: HTTPFields, held: Int, pieceSize: Int, count: Int = gzip.count) -> HTTPResponse {
+  private static func answer(_ fields: HTTP.Fields, held: Int, pieceSize: Int, count: Int = gzip.count) -> HTTP.Response
+  {
     let left = Mutex(gzip[..<count].dropFirst(held))
     let rest = StreamedContent { () throws(CacheError) in
       left.withLock { left in
@@ -258,23 +259,23 @@ struct DecodingResponseSourceTests {
         return left.isEmpty ? nil : Array(left.prefix(pieceSize))
       }
     }
-    return HTTPResponse(
-      HTTPResponseHead(status: 200, fields: fields), body: Array(gzip[..<count].prefix(held)),
+    return HTTP.Response(
+      HTTP.ResponseHead(status: 200, fields: fields), body: Array(gzip[..<count].prefix(held)),
       rest: held < count ? rest : nil)
   }
 
   private static func decoded(
-    _ answer: HTTPResponse, _ fields: HTTPFields = [:], asked: @escaping @Sendable (HTTPRequest) -> Void = { _ in }
-  ) async throws -> HTTPResponse? {
+    _ answer: HTTP.Response, _ fields: HTTP.Fields = [:], asked: @escaping @Sendable (HTTP.Request) -> Void = { _ in }
+  ) async throws -> HTTP.Response? {
     let source = DecodingResponseSource(FixedAnswer(answer: answer, asked: asked), limit: 1_000)
-    let request = HTTPRequest(url: "http://a/", fields: fields)
+    let request = HTTP.Request(url: "http://a/", fields: fields)
     for try await snapshot in source.followedResponses(to: request, options: FetchOptions(), maxRedirects: 5) {
       return snapshot.value.response
     }
     return nil
   }
 
-  private static func whole(_ answer: HTTPResponse) async throws -> (body: [UInt8], rest: [UInt8]) {
+  private static func whole(_ answer: HTTP.Response) async throws -> (body: [UInt8], rest: [UInt8]) {
     var rest: [UInt8] = []
     while let piece = try await answer.rest?.next() { rest += piece }
     return (answer.body, rest)
@@ -283,11 +284,11 @@ struct DecodingResponseSourceTests {
 
 /// Gives one answer.
 private struct FixedAnswer: HTTPResponseSource {
-  let answer: HTTPResponse
-  let asked: @Sendable (HTTPRequest) -> Void
+  let answer: HTTP.Response
+  let asked: @Sendable (HTTP.Request) -> Void
 
   func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+    to request: HTTP.Request, options: FetchOptions, maxRedirects: Int
   ) -> Snapshots<LocatedResponse> {
     asked(request)
     let answer = LocatedResponse(url: request.url, response: answer)
@@ -310,10 +311,10 @@ private final class KeptAnswers: HTTPResponseSource {
     let gzip = Gzip.compress(content)
     self.rows = rows.map { row in
       row.map { kind in
-        let head = HTTPResponseHead(
+        let head = HTTP.ResponseHead(
           status: 200, fields: ["Content-Encoding": kind.content == "unknown" ? "br" : "gzip"])
         let answer = LocatedResponse(
-          url: "http://a/", response: HTTPResponse(head, body: kind.content == "damaged" ? gzip.dropLast(5) : gzip))
+          url: "http://a/", response: HTTP.Response(head, body: kind.content == "damaged" ? gzip.dropLast(5) : gzip))
         return Snapshot(
           value: answer, source: kind.source == "cache" ? .cache : .origin,
           entry: EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero),
@@ -325,7 +326,7 @@ private final class KeptAnswers: HTTPResponseSource {
   var policies: [FetchPolicy] { asked.withLock { $0 } }
 
   func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+    to request: HTTP.Request, options: FetchOptions, maxRedirects: Int
   ) -> Snapshots<LocatedResponse> {
     Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
       let row = self.asked.withLock { asked in

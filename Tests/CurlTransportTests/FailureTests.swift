@@ -73,7 +73,7 @@ import Testing
     let server = try TestServer(script: [example.response])
     var body: [UInt8] = []
     do throws(CacheError) {
-      let response = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url + "/?key=hidden"))
+      let response = try await HTTPTransferService.plain().transfer(HTTP.Request(url: server.url + "/?key=hidden"))
       body = response.body
       while let bytes = try await response.rest?.next() { body += bytes }
       Issue.record("\(response.head) \(String(decoding: body, as: UTF8.self))")
@@ -131,7 +131,7 @@ import Testing
     let service = HTTPTransferService(
       timeout: .seconds(timeout), totalTimeout: total.map { .seconds($0) }, content: .streamed
     ) { _ in nil }
-    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTPRequest(url: server.url)) }
+    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTP.Request(url: server.url)) }
     #expect(error?.code == .originUnreachable && error?.message.contains(words) == true, "\(String(describing: error))")
     await server.abandoned(1)
   }
@@ -142,7 +142,7 @@ import Testing
     let service = HTTPTransferService(
       timeout: .seconds(30), totalTimeout: .milliseconds(300), content: .streamed
     ) { _ in nil }
-    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTPRequest(url: server.url)) }
+    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTP.Request(url: server.url)) }
     #expect(error?.message.contains("within 0.3 seconds") == true, "\(String(describing: error))")
   }
 
@@ -160,7 +160,7 @@ import Testing
       let service = HTTPTransferService(timeout: .seconds(3), content: .whole(limit: 3), settings: settings) { _ in nil
       }
       let error = await #expect(throws: CacheError.self) {
-        try await service.transfer(HTTPRequest(url: server.url + "/"))
+        try await service.transfer(HTTP.Request(url: server.url + "/"))
       }
       #expect(error?.hint == hint, "\(String(describing: error))")
     }
@@ -175,7 +175,7 @@ import Testing
   func contentThatDiffersFromTheAnnouncedOne(_ content: StreamedContent, _ words: String) async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
     let error = await CurlTransportTests.failure { () async throws(CacheError) in
-      try await HTTPTransferService.plain().transfer(HTTPRequest(method: "POST", url: server.url, stream: content))
+      try await HTTPTransferService.plain().transfer(HTTP.Request(method: "POST", url: server.url, stream: content))
     }
     Failure(code: .ioFailed, words: words).expect(error)
   }
@@ -193,13 +193,13 @@ import Testing
     whole.cut(after: 40), whole.cut(after: 0), whole.chunked(10).cut(after: 40), whole.claiming(length: 90),
   ]
 
-  private func head(_ error: CacheError?) -> HTTPResponseHead? { (error?.cause as? IncompleteResponse)?.response.head }
+  private func head(_ error: CacheError?) -> HTTP.ResponseHead? { (error?.cause as? IncompleteResponse)?.response.head }
 
   @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "MKCOL"], endings.indices)
   func contentThatBreaksOff(method: String, row: Int) async throws {
     for content in [HTTPTransferService.Content.whole(limit: 100), .streamed] {
       let server = try TestServer(script: [Self.endings[row]])
-      let request = HTTPRequest(method: method, url: server.url)
+      let request = HTTP.Request(method: method, url: server.url)
       let error = await #expect(throws: CacheError.self) {
         try await HTTPTransferService.plain(content: content).transfer(request).gathered(limit: 100, for: request)
       }
@@ -212,17 +212,17 @@ import Testing
     let server = try TestServer(script: [isChunked ? Self.whole.chunked(10) : Self.whole])
     let error = await #expect(throws: CacheError.self) {
       try await HTTPTransferService.plain(content: .whole(limit: 79)).transfer(
-        HTTPRequest(method: "POST", url: server.url))
+        HTTP.Request(method: "POST", url: server.url))
     }
     #expect(error?.code == .invalidAnswer && head(error)?.status == 201)
   }
 
   @Test func contentThatCannotBeDecoded() async {
-    let damaged = HTTPResponse(HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"]), body: [1, 2, 3])
+    let damaged = HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["Content-Encoding": "gzip"]), body: [1, 2, 3])
     let service = DecodingTransferService(DamagedTransfer(response: damaged), maxResponseBytes: 100)
     for (method, status) in [("POST", 200), ("GET", nil)] {
       let error = await #expect(throws: CacheError.self) {
-        try await service.transfer(HTTPRequest(method: method, url: "http://a.example/"))
+        try await service.transfer(HTTP.Request(method: method, url: "http://a.example/"))
       }
       #expect(error?.code == .invalidAnswer && head(error)?.status == status)
     }
@@ -236,8 +236,8 @@ import Testing
   }
 
   private struct DamagedTransfer: DataTransferService {
-    let response: HTTPResponse
+    let response: HTTP.Response
 
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse { response }
+    func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response { response }
   }
 }

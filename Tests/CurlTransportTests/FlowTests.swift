@@ -16,7 +16,7 @@ import Testing
       let limits = TransferLimits(
         timeout: .seconds(1_800), totalTimeout: nil, isForEachWait: true, settings: LimitSettings())
       self.thread = try thread ?? TransferThread(NetworkSettings(limits, TransportOptions(), environment: { _ in nil }))
-      transfer = Transfer(try OutgoingRequest(HTTPRequest(url: url)), loop: self.thread.loop)
+      transfer = Transfer(try OutgoingRequest(HTTP.Request(url: url)), loop: self.thread.loop)
       transfer.begin()
     }
   }
@@ -43,7 +43,7 @@ import Testing
 
   /// Content taken while libcurl is paused must not make the reader forget to resume libcurl.
   @Test func aPauseLastsUntilTheReaderHasTakenHalf() async throws {
-    let request = try OutgoingRequest(HTTPRequest(url: "http://localhost/"))
+    let request = try OutgoingRequest(HTTP.Request(url: "http://localhost/"))
     let piece = [UInt8](repeating: 1, count: ByteQueue.pieceSize)
     let transfer = Transfer(request, loop: try Carried("http://localhost:1/").thread.loop, bufferSize: 4 * piece.count)
     func receive() -> Bool { piece.withUnsafeBytes { transfer.receive($0) } }
@@ -75,7 +75,7 @@ import Testing
       pieces.withLock { $0 += 1 }
       return [UInt8](repeating: 7, count: size)
     }
-    let content = OutgoingContent(HTTPRequest(url: "http://localhost/", stream: stream))
+    let content = OutgoingContent(HTTP.Request(url: "http://localhost/", stream: stream))
     let supplied = AsyncStream<Void>.makeStream()
     content.feed(onMore: { supplied.continuation.yield() }, onFailure: { Issue.record("\($0)") })
     var iterator = supplied.stream.makeAsyncIterator()
@@ -100,14 +100,14 @@ import Testing
       return isLeft ? [UInt8](repeating: 9, count: 10_000) : nil
     }
     let response = try await HTTPTransferService.plain().transfer(
-      HTTPRequest(method: "PUT", url: server.url, stream: content))
+      HTTP.Request(method: "PUT", url: server.url, stream: content))
     #expect(String(decoding: response.body, as: UTF8.self) == "4000000 [9]")
   }
 
   @Test func cancelledTasksCloseTheirConnections() async throws {
     let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
     let service = HTTPTransferService.plain()
-    let task = Task { try await service.transfer(HTTPRequest(url: server.url)) }
+    let task = Task { try await service.transfer(HTTP.Request(url: server.url)) }
     await server.received(1)
     task.cancel()
     let error = await #expect(throws: CacheError.self) { try await task.value }
@@ -117,7 +117,7 @@ import Testing
 
   @Test func cancelledReadersCloseTheirConnections() async throws {
     let server = try TestServer(script: [TestResponse("never").chunked().contentHeld(by: try TestGate())])
-    let response = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url))
+    let response = try await HTTPTransferService.plain().transfer(HTTP.Request(url: server.url))
     let task = Task { try await response.rest?.next() }
     task.cancel()
     let error = await #expect(throws: CacheError.self) { try await task.value }
@@ -130,7 +130,7 @@ import Testing
     let service = HTTPTransferService.plain()
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
-      return try await service.transfer(HTTPRequest(url: server.url))
+      return try await service.transfer(HTTP.Request(url: server.url))
     }
     task.cancel()
     let error = await #expect(throws: CacheError.self) { try await task.value }
@@ -141,7 +141,7 @@ import Testing
   @Test func aResponseOutlivesItsService() async throws {
     let gate = try TestGate()
     let server = try TestServer(script: [TestResponse("hi").chunked().contentHeld(by: gate)])
-    let response = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url))
+    let response = try await HTTPTransferService.plain().transfer(HTTP.Request(url: server.url))
     gate.open()
     #expect(try await response.rest?.next() == Array("hi".utf8))
     #expect(try await response.rest?.next() == nil)
@@ -191,7 +191,7 @@ import Testing
       #expect(try await carried.transfer.head().status == 200)
       ended = carried.thread.loop
     }
-    let late = Transfer(try OutgoingRequest(HTTPRequest(url: server.url)), loop: try #require(ended))
+    let late = Transfer(try OutgoingRequest(HTTP.Request(url: server.url)), loop: try #require(ended))
     late.begin()
     let error = await #expect(throws: CacheError.self) { try await late.head() }
     #expect(error?.message.hasPrefix("the network cannot be used") == true)
@@ -210,7 +210,7 @@ import Testing
     do {
       let service = HTTPTransferService.plain()
       for number in 0..<200 {
-        let response = try? await service.transfer(HTTPRequest(url: "\(server.url)/\(number)"))
+        let response = try? await service.transfer(HTTP.Request(url: "\(server.url)/\(number)"))
         _ = try? await response?.rest?.next()
       }
       #expect(server.count >= 200)

@@ -27,7 +27,7 @@ struct HeadReaderTests {
     _ = try reader.read(Array("HTTP/2 200 \r\n".utf8))
     _ = try reader.read(Array("etag: \"a\"\r\n".utf8))
     let head = try reader.read(Array("\r\n".utf8))
-    #expect(head == HTTPResponseHead(version: .http2, status: 200, fields: ["etag": "\"a\""]))
+    #expect(head == HTTP.ResponseHead(version: .http2, status: 200, fields: ["etag": "\"a\""]))
     _ = try reader.read(Array("x-sum: 1\r\n".utf8))
     #expect(reader.trailers == ["x-sum": "1"])
   }
@@ -38,7 +38,7 @@ struct HeadReaderTests {
     for line in ["HTTP/1.1 200 O\rK\r\r\n", "A: b\rc\r\r\n", " \r\n", " d\re\r\n"] {
       _ = try reader.read(Array(line.utf8))
     }
-    let head = HTTPResponseHead(version: .http11, status: 200, reason: "O K", fields: ["A": "b c d e"])
+    let head = HTTP.ResponseHead(version: .http11, status: 200, reason: "O K", fields: ["A": "b c d e"])
     #expect(try reader.read(Array("\r\n".utf8)) == head)
   }
 
@@ -68,7 +68,7 @@ struct ServerAddressTests {
     ("http://[::1]:8080", "[::1]:8080", "[::1]", 8080), ("http://a@b@c:1/", "c:1", "c", 1),
   ])
   func servers(_ url: String, _ authority: String, _ host: String, _ port: Int) throws {
-    let server = try #require(ServerAddress(HTTPRequest(url: url)))
+    let server = try #require(ServerAddress(HTTP.Request(url: url)))
     #expect(server.authority == authority)
     #expect(server.host == host)
     #expect(server.port == port)
@@ -77,5 +77,5 @@ struct ServerAddressTests {
   }
 
   @Test(arguments: ["", "http", "http:", "http:/a", "http://", "http:///a", "http://:80", "ftp://a", "://a"])
-  func noServers(_ url: String) { #expect(ServerAddress(HTTPRequest(url: url)) == nil) }
+  func noServers(_ url: String) { #expect(ServerAddress(HTTP.Request(url: url)) == nil) }
 }

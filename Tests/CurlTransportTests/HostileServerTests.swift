@@ -55,7 +55,7 @@ import Testing
   /// Sends one request, and reads a random part of the response.
   private static func send(to url: String, _ service: HTTPTransferService, seed: UInt64) async {
     var numbers = SeededGenerator(seed: ~seed)
-    let request = HTTPRequest(method: numbers.pick(["GET", "GET", "HEAD", "POST", "DELETE"]), url: "\(url)/\(seed)")
+    let request = HTTP.Request(method: numbers.pick(["GET", "GET", "HEAD", "POST", "DELETE"]), url: "\(url)/\(seed)")
     let pieces = numbers.isOne(in: 4) ? Int.random(in: 0..<3, using: &numbers) : Int.max
     let task = Task { try await read(request, service, pieces: pieces) }
     if numbers.isOne(in: 10) {
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  private static func read(_ request: HTTPRequest, _ service: HTTPTransferService, pieces: Int) async throws -> Int {
+  private static func read(_ request: HTTP.Request, _ service: HTTPTransferService, pieces: Int) async throws -> Int {
     let response = try await service.transfer(request)
     var count = 0
     while count < pieces, try await response.rest?.next() != nil { count += 1 }

@@ -11,7 +11,7 @@ import CurlTransport
     let name: String
     var method = "GET"
     var path = "/"
-    var fields: HTTPFields = [:]
+    var fields: HTTP.Fields = [:]
     var content: [UInt8] = []
     var stream: StreamedContent?
     var arrives: TestFields = [:]
@@ -60,7 +60,7 @@ import CurlTransport
 
   @Test(arguments: Case.all) func requestsArriveAsTheyAre(_ example: Case) async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
-    let request = HTTPRequest(
+    let request = HTTP.Request(
       method: example.method, url: server.url + example.path, fields: example.fields, body: example.content,
       stream: example.stream)
     #expect(try await HTTPTransferService.plain().transfer(request).body.isEmpty)
@@ -76,7 +76,7 @@ import CurlTransport
 
   @Test func theCallersHost() async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
-    _ = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url, fields: ["Host": "example.com"]))
+    _ = try await HTTPTransferService.plain().transfer(HTTP.Request(url: server.url, fields: ["Host": "example.com"]))
     #expect(server.requests.first?.fields.values("Host") == ["example.com"])
   }
 
@@ -85,32 +85,33 @@ import CurlTransport
     let server = try TestServer(script: [.raw(bytes: Array(tag)), TestResponse(status: 304)])
     let service = HTTPTransferService.plain()
     let found = try #require(try await service.get(server.url).head.fields["ETag"])
-    _ = try await service.transfer(HTTPRequest(url: server.url, fields: ["If-None-Match": found]))
+    _ = try await service.transfer(HTTP.Request(url: server.url, fields: ["If-None-Match": found]))
     // The server reads UTF-8: an invalid byte becomes one replacement character rather than two letters.
     #expect(server.requests.last?.fields["If-None-Match"] == "\"\u{FFFD}\"")
   }
 
   /// Requests that are refused before anything is sent, and a word of the error.
   @Test(arguments: [
-    (HTTPRequest(url: ""), "not a URL"), (HTTPRequest(url: "http://"), "not a URL"),
-    (HTTPRequest(url: "http:///a"), "not a URL"),
-    (HTTPRequest(url: "ftp://localhost/"), "not a URL"), (HTTPRequest(url: "file:///etc/passwd"), "not a URL"),
-    (HTTPRequest(url: "localhost"), "not a URL"), (HTTPRequest(url: "http://localhost/a b"), "spaces"),
-    (HTTPRequest(url: "http://localhost/a\r\nb"), "spaces"), (HTTPRequest(url: "http://localhost:99999/"), "not a URL"),
-    (HTTPRequest(url: "http://a:hidden@localhost/"), "credentials"),
-    (HTTPRequest(method: "", url: "http://localhost/"), "the method"),
-    (HTTPRequest(method: "G T", url: "http://localhost/"), "the method"),
-    (HTTPRequest(method: "CONNECT", url: "http://localhost/"), "CONNECT"),
-    (HTTPRequest(url: "http://localhost/", fields: ["": "b"]), "the name of a header field"),
-    (HTTPRequest(url: "http://localhost/", fields: ["X:A": "b"]), "the name of a header field"),
-    (HTTPRequest(url: "http://localhost/", fields: ["X": "a\r\nB: c"]), "control characters"),
-    (HTTPRequest(url: "http://localhost/", fields: ["X": "a\0b"]), "control characters"),
-    (HTTPRequest(url: "http://localhost/", fields: ["Transfer-Encoding": "chunked"]), "Transfer-Encoding"),
-    (HTTPRequest(url: "http://localhost/", fields: ["Expect": "100-continue"]), "Expect"),
-    (HTTPRequest(url: "http://localhost/", fields: ["Content-Length": "3"]), "Content-Length"),
-    (HTTPRequest(method: "HEAD", url: "http://localhost/", body: [1]), "HEAD"),
+    (HTTP.Request(url: ""), "not a URL"), (HTTP.Request(url: "http://"), "not a URL"),
+    (HTTP.Request(url: "http:///a"), "not a URL"),
+    (HTTP.Request(url: "ftp://localhost/"), "not a URL"), (HTTP.Request(url: "file:///etc/passwd"), "not a URL"),
+    (HTTP.Request(url: "localhost"), "not a URL"), (HTTP.Request(url: "http://localhost/a b"), "spaces"),
+    (HTTP.Request(url: "http://localhost/a\r\nb"), "spaces"),
+    (HTTP.Request(url: "http://localhost:99999/"), "not a URL"),
+    (HTTP.Request(url: "http://a:hidden@localhost/"), "credentials"),
+    (HTTP.Request(method: "", url: "http://localhost/"), "the method"),
+    (HTTP.Request(method: "G T", url: "http://localhost/"), "the method"),
+    (HTTP.Request(method: "CONNECT", url: "http://localhost/"), "CONNECT"),
+    (HTTP.Request(url: "http://localhost/", fields: ["": "b"]), "the name of a header field"),
+    (HTTP.Request(url: "http://localhost/", fields: ["X:A": "b"]), "the name of a header field"),
+    (HTTP.Request(url: "http://localhost/", fields: ["X": "a\r\nB: c"]), "control characters"),
+    (HTTP.Request(url: "http://localhost/", fields: ["X": "a\0b"]), "control characters"),
+    (HTTP.Request(url: "http://localhost/", fields: ["Transfer-Encoding": "chunked"]), "Transfer-Encoding"),
+    (HTTP.Request(url: "http://localhost/", fields: ["Expect": "100-continue"]), "Expect"),
+    (HTTP.Request(url: "http://localhost/", fields: ["Content-Length": "3"]), "Content-Length"),
+    (HTTP.Request(method: "HEAD", url: "http://localhost/", body: [1]), "HEAD"),
   ])
-  func refusedRequests(_ request: HTTPRequest, _ words: String) async {
+  func refusedRequests(_ request: HTTP.Request, _ words: String) async {
     let error = await failure { () async throws(CacheError) in try await HTTPTransferService.plain().transfer(request) }
     Failure(code: .invalidRequest, words: words).expect(error)
   }

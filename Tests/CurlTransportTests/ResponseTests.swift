@@ -11,10 +11,10 @@ import CurlTransport
     let name: String
     let bytes: [UInt8]
     var method = "GET"
-    var head = HTTPResponseHead(version: .http11, status: 200, reason: "OK", fields: ["Content-Length": "2"])
+    var head = HTTP.ResponseHead(version: .http11, status: 200, reason: "OK", fields: ["Content-Length": "2"])
     var body = "hi"
-    var trailers: HTTPFields = [:]
-    var interim: [HTTPResponseHead] = []
+    var trailers: HTTP.Fields = [:]
+    var interim: [HTTP.ResponseHead] = []
 
     init(_ name: String, _ text: String, method: String = "GET", change: (inout Case) -> Void = { _ in }) {
       self.init(name, Array(text.utf8), method: method, change: change)
@@ -41,7 +41,7 @@ import CurlTransport
         ($0.head.status, $0.head.reason) = (599, "What")
       },
       Case("HTTP/1.0 without a length", "HTTP/1.0 200 OK\r\nX: y\r\n\r\nhi") {
-        $0.head = HTTPResponseHead(version: .http10, status: 200, reason: "OK", fields: ["X": "y"])
+        $0.head = HTTP.ResponseHead(version: .http10, status: 200, reason: "OK", fields: ["X": "y"])
       },
       Case(
         "order, case and repetition", "HTTP/1.1 200 OK\r\nB: 1\r\na: 2\r\nb:\r\nB: 3, 4\r\nContent-Length: 2\r\n\r\nhi"
@@ -72,12 +72,12 @@ import CurlTransport
         ($0.head.status, $0.head.reason) = (302, "Found")
       },
       Case("a redirection", "HTTP/1.1 301 Moved\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n") {
-        $0.head = HTTPResponseHead(
+        $0.head = HTTP.ResponseHead(
           version: .http11, status: 301, reason: "Moved", fields: ["Location": "/b", "Content-Length": "0"])
         $0.body = ""
       },
       Case("unauthorised", "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=a\r\nContent-Length: 2\r\n\r\nhi") {
-        $0.head = HTTPResponseHead(
+        $0.head = HTTP.ResponseHead(
           version: .http11, status: 401, reason: "No",
           fields: ["WWW-Authenticate": "Basic realm=a", "Content-Length": "2"])
       },
@@ -104,16 +104,16 @@ import CurlTransport
           + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
       ) {
         $0.interim = [
-          HTTPResponseHead(version: .http11, status: 102, reason: "Processing"),
-          HTTPResponseHead(version: .http11, status: 103, reason: "Early Hints", fields: ["Link": "</a>"]),
+          HTTP.ResponseHead(version: .http11, status: 102, reason: "Processing"),
+          HTTP.ResponseHead(version: .http11, status: 103, reason: "Early Hints", fields: ["Link": "</a>"]),
         ]
       },
       Case("no content", "HTTP/1.1 204 No Content\r\nX: y\r\n\r\n") {
-        $0.head = HTTPResponseHead(version: .http11, status: 204, reason: "No Content", fields: ["X": "y"])
+        $0.head = HTTP.ResponseHead(version: .http11, status: 204, reason: "No Content", fields: ["X": "y"])
         $0.body = ""
       },
       Case("not modified, with the length of what was not sent", "HTTP/1.1 304 Same\r\nContent-Length: 99\r\n\r\n") {
-        $0.head = HTTPResponseHead(version: .http11, status: 304, reason: "Same", fields: ["Content-Length": "99"])
+        $0.head = HTTP.ResponseHead(version: .http11, status: 304, reason: "Same", fields: ["Content-Length": "99"])
         $0.body = ""
       },
       Case("the head alone", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", method: "HEAD") {
@@ -128,7 +128,7 @@ import CurlTransport
 
   @Test(arguments: Case.all) func validResponsesAreGivenAsTheyCame(_ example: Case) async throws {
     let server = try TestServer(script: [.raw(bytes: example.bytes)])
-    let response = try await HTTPTransferService.plain().transfer(HTTPRequest(method: example.method, url: server.url))
+    let response = try await HTTPTransferService.plain().transfer(HTTP.Request(method: example.method, url: server.url))
     var body = response.body
     while let bytes = try await response.rest?.next() { body += bytes }
     #expect(response.head == example.head)

@@ -48,7 +48,7 @@ import CurlTransport
     identity: String? = nil
   ) async throws(CacheError) -> Int {
     try await HTTPTransferService.plain(options, content: .whole(limit: 1 << 20), environment: environment)
-      .transfer(HTTPRequest(url: url, clientIdentity: identity)).head.status
+      .transfer(HTTP.Request(url: url, clientIdentity: identity)).head.status
   }
 
   private func failure(

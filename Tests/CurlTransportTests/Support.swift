@@ -14,8 +14,8 @@ extension HTTPTransferService {
   }
 
   /// The whole response to a GET of `url`.
-  func get(_ url: String, limit: Int = 1 << 20) async throws(CacheError) -> HTTPResponse {
-    let request = HTTPRequest(url: url)
+  func get(_ url: String, limit: Int = 1 << 20) async throws(CacheError) -> HTTP.Response {
+    let request = HTTP.Request(url: url)
     return try await transfer(request).gathered(limit: limit, for: request)
   }
 }

@@ -126,7 +126,7 @@ struct DamageTests {
     let scratch = try await Scratch()
     let now = scratch.clock.now.sinceEpoch
     let head = StoredHead(
-      head: HTTPResponseHead(status: 200, fields: ["Content-Type": "text/plain", "Set-Cookie": "secret=1"]),
+      head: HTTP.ResponseHead(status: 200, fields: ["Content-Type": "text/plain", "Set-Cookie": "secret=1"]),
       storedAt: now, freshUntil: now + .seconds(60), retainUntil: now + .seconds(600))
     let url = "https://example.com/a"
     let storage = URLResponses(store: scratch.store(try Transforms.named(["zstd", "sealed"])))

@@ -63,12 +63,12 @@ struct RenewalTests {
 
   /// Sends a text, and then confirms it.
   private struct Server: DataTransferService {
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
       let isConditional = request.fields.contains("if-none-match")
-      let head = HTTPResponseHead(
+      let head = HTTP.ResponseHead(
         status: isConditional ? 304 : 200,
         fields: ["ETag": "\"1\"", "Cache-Control": "max-age=10", "X-Number": isConditional ? "2" : "1"])
-      return HTTPResponse(head, body: isConditional ? [] : Array(text.utf8))
+      return HTTP.Response(head, body: isConditional ? [] : Array(text.utf8))
     }
   }
 
@@ -78,7 +78,7 @@ struct RenewalTests {
       responses: URLResponses(store: scratch.store(try work.transforms())), transfer: Server(),
       services: FetchServices(rules: HTTPCacheRules(freshness: Self.freshness), now: { scratch.clock.now.sinceEpoch }))
     for number in 1...3 {
-      var responses = cache.responses(to: HTTPRequest(url: Self.url), options: FetchOptions()).makeAsyncIterator()
+      var responses = cache.responses(to: HTTP.Request(url: Self.url), options: FetchOptions()).makeAsyncIterator()
       let snapshot = try #require(try await responses.next())
       #expect(snapshot.value.body == Array(Self.text.utf8) && snapshot.isRevalidated == (number > 1))
       #expect(snapshot.value.head.fields["x-number"] == (number == 1 ? "1" : "2"))
@@ -112,7 +112,7 @@ struct RenewalTests {
   private func head(_ scratch: Scratch) -> StoredHead {
     let now = scratch.clock.now.sinceEpoch
     return StoredHead(
-      head: HTTPResponseHead(status: 200, fields: ["etag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(10),
+      head: HTTP.ResponseHead(status: 200, fields: ["etag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(10),
       retainUntil: now + .seconds(600))
   }
 

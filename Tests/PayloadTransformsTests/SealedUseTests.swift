@@ -132,13 +132,13 @@ struct SealedUseTests {
 
   private func head(_ scratch: Scratch, _ language: String, _ body: String = "secret=1") throws -> StoredHead {
     let now = scratch.clock.now.sinceEpoch
-    let fields: HTTPFields = ["Content-Type": "text/plain", "Set-Cookie": body, "Vary": "Accept-Language"]
+    let fields: HTTP.Fields = ["Content-Type": "text/plain", "Set-Cookie": body, "Vary": "Accept-Language"]
     var head = StoredHead(
-      head: HTTPResponseHead(status: 200, fields: fields), storedAt: now, freshUntil: now + .seconds(60),
+      head: HTTP.ResponseHead(status: 200, fields: fields), storedAt: now, freshUntil: now + .seconds(60),
       retainUntil: now + .seconds(600))
     head.selector = try #require(
       VariantSelector(
-        response: fields, request: HTTPRequest(url: "https://example.com/a", fields: ["Accept-Language": language]),
+        response: fields, request: HTTP.Request(url: "https://example.com/a", fields: ["Accept-Language": language]),
         key: CredentialKey { () throws(CacheError) in [1] }))
     return head
   }

@@ -92,9 +92,9 @@ import Testing
     let (origin, server) = (StagedOrigin(), SteadyServer())
     let (here, _) = try await processes(origin, isShared: isShared)
     server.origin.answer(1)
-    _ = try await here.cache.response(to: HTTPRequest(url: ChangedProcess.url), over: server)
+    _ = try await here.cache.response(to: HTTP.Request(url: ChangedProcess.url), over: server)
     #expect(try await here.hasFresh(.url))
-    let request = HTTPRequest(method: "HEAD", url: ChangedProcess.url)
+    let request = HTTP.Request(method: "HEAD", url: ChangedProcess.url)
     let reading = Task { try await here.cache.response(to: request, over: server, policy: .networkOnly) }
     await server.origin.arrival(of: 2)
     try await here.make(.select(EntrySelection(), isSoft: true))
@@ -195,7 +195,7 @@ import Testing
   @Test(arguments: [true, false]) func aPartThatArrivedBeforeTheChangeIsNotKept(isChanged: Bool) async throws {
     let (origin, server) = (StagedOrigin(), PartialServer())
     let (here, _) = try await processes(origin, isShared: true)
-    let request = HTTPRequest(url: ChangedProcess.url)
+    let request = HTTP.Request(url: ChangedProcess.url)
     let reading = Task { try await here.cache.response(to: request, over: server) }
     await server.origin.arrival(of: 1)
     if isChanged { try await here.make(.post) }
@@ -231,10 +231,10 @@ extension ChangedProcess {
 private struct SteadyServer: DataTransferService {
   let origin = StagedOrigin()
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     _ = await origin.request()
-    let fields: HTTPFields = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
-    return HTTPResponse(HTTPResponseHead(status: 200, fields: fields))
+    let fields: HTTP.Fields = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
+    return HTTP.Response(HTTP.ResponseHead(status: 200, fields: fields))
   }
 }
 
@@ -242,10 +242,10 @@ private struct SteadyServer: DataTransferService {
 private struct PartialServer: DataTransferService {
   let origin = StagedOrigin()
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     _ = await origin.request()
-    let fields: HTTPFields = ["Content-Length": "10", "Cache-Control": "max-age=60", "ETag": "\"1\""]
-    let response = HTTPResponse(HTTPResponseHead(status: 200, fields: fields), body: [1, 2, 3])
+    let fields: HTTP.Fields = ["Content-Length": "10", "Cache-Control": "max-age=60", "ETag": "\"1\""]
+    let response = HTTP.Response(HTTP.ResponseHead(status: 200, fields: fields), body: [1, 2, 3])
     throw CacheError(.originUnreachable, "it broke off", cause: IncompleteResponse(response))
   }
 }
@@ -289,7 +289,7 @@ struct ChangedProcess: Sendable {
     case .resource:
       for try await snapshot in numbers.snapshots(for: "a", policy: policy) { found.append(snapshot.value) }
     case .url:
-      let responses = cache.responses(to: HTTPRequest(url: Self.url), over: origin, policy: policy)
+      let responses = cache.responses(to: HTTP.Request(url: Self.url), over: origin, policy: policy)
       for try await snapshot in responses {
         found.append(Int(String(decoding: snapshot.value.response.body, as: UTF8.self)) ?? 0)
       }
@@ -302,7 +302,7 @@ struct ChangedProcess: Sendable {
     let explanation =
       switch subject {
       case .resource: try await numbers.snapshots(for: "a").explanation()
-      case .url: try await cache.responses(to: HTTPRequest(url: Self.url), over: origin).explanation()
+      case .url: try await cache.responses(to: HTTP.Request(url: Self.url), over: origin).explanation()
       }
     return explanation.decision.action == .serve
   }
@@ -327,10 +327,12 @@ struct ChangedProcess: Sendable {
   }
 
   private func send(_ method: String, to url: String, naming field: String? = nil) async throws {
-    var fields: HTTPFields = [:]
+    var fields: HTTP.Fields = [:]
     if let field { fields.append(field, "/a") }
-    let server = FakeOrigin { [fields] (_: HTTPRequest) in HTTPResponse(HTTPResponseHead(status: 201, fields: fields)) }
-    _ = try await cache.response(to: HTTPRequest(method: method, url: url), over: server)
+    let server = FakeOrigin { [fields] (_: HTTP.Request) in
+      HTTP.Response(HTTP.ResponseHead(status: 201, fields: fields))
+    }
+    _ = try await cache.response(to: HTTP.Request(method: method, url: url), over: server)
   }
 }
 

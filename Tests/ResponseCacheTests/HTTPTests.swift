@@ -23,9 +23,9 @@ import Testing
   struct NoNetwork: Error {}
 
   let clock = ManualClock()
-  let request = HTTPRequest(url: "http://server.example/a")
-  let server = FakeOrigin { (_: HTTPRequest) in
-    HTTPResponse(HTTPResponseHead(status: 200, fields: ["cache-control": "max-age=60"]), body: [1, 2])
+  let request = HTTP.Request(url: "http://server.example/a")
+  let server = FakeOrigin { (_: HTTP.Request) in
+    HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["cache-control": "max-age=60"]), body: [1, 2])
   }
 
   @Test func aResponseIsUsedAsLongAsItsServerSays() async throws {
@@ -49,9 +49,9 @@ import Testing
   @Test func eachPartyFindsItsOwnResponseAgain() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    var secret = HTTPRequest(url: request.url, fields: ["X-Key": "alice"])
+    var secret = HTTP.Request(url: request.url, fields: ["X-Key": "alice"])
     secret.secretFields = ["X-Key"]
-    let requests = [HTTPRequest(url: request.url, fields: ["Cookie": "a=1"]), secret, request]
+    let requests = [HTTP.Request(url: request.url, fields: ["Cookie": "a=1"]), secret, request]
     for _ in 1...2 {
       let cache = try await Cache(.sqlite(path: folder.path + "/a.sqlite"), clock: clock)
       for request in requests { _ = try await cache.response(to: request, over: server) }
@@ -66,7 +66,7 @@ import Testing
 
   @Test func cachedResponsesOfAURLAreRemoved() async throws {
     let cache = try await Cache.inMemory(clock: clock)
-    let other = HTTPRequest(url: "http://server.example/b")
+    let other = HTTP.Request(url: "http://server.example/b")
     for request in [request, other] { _ = try await cache.response(to: request, over: server) }
     #expect(try await cache.removeResponses(to: "HTTP://server.example:80/a#part") == 1)
     #expect(try await cache.removeResponses(to: request.url) == 0)
@@ -81,12 +81,12 @@ import Testing
   ])
   func spellingsOfAURLShareAnEntry(url: String) async throws {
     let cache = try await Cache.inMemory(clock: clock)
-    _ = try await cache.response(to: HTTPRequest(url: url), over: server)
+    _ = try await cache.response(to: HTTP.Request(url: url), over: server)
     _ = try await cache.response(to: request, over: server, policy: .cacheOnly)
     #expect(server.queries.count == 1)
     #expect(try await cache.removeResponses(to: request.url) == 1)
     _ = try await cache.response(to: request, over: server)
-    let post = HTTPRequest(method: "POST", url: url)
+    let post = HTTP.Request(method: "POST", url: url)
     _ = try await cache.response(to: post, over: server)
     #expect(try await cache.removeResponses(to: url) == 0)
   }
@@ -103,12 +103,12 @@ import Testing
     batch.put(entry.key, payload: [9, 9], metadata: entry.metadata)
     try await engine.apply(batch)
 
-    let part = FakeOrigin { (_: HTTPRequest) in
-      HTTPResponse(
-        HTTPResponseHead(status: 206, fields: ["cache-control": "max-age=60", "content-range": "bytes 0-0/2"]),
+    let part = FakeOrigin { (_: HTTP.Request) in
+      HTTP.Response(
+        HTTP.ResponseHead(status: 206, fields: ["cache-control": "max-age=60", "content-range": "bytes 0-0/2"]),
         body: [1])
     }
-    let range = HTTPRequest(url: request.url, fields: ["Range": "bytes=0-0"])
+    let range = HTTP.Request(url: request.url, fields: ["Range": "bytes=0-0"])
     for _ in 0..<2 { #expect(try await cache.response(to: range, over: part).body == [1]) }
     #expect(part.queries.count == 1)
   }

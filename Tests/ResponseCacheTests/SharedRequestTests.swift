@@ -249,12 +249,12 @@ import Testing
     ("", tooLong, callers),
   ])
   func aResponseIsSharedIfItMayBeReused(directives: String, content: String, requests: Int) async throws {
-    let server = FakeOrigin { (_: HTTPRequest) in
-      HTTPResponse(
-        HTTPResponseHead(status: 200, fields: directives.isEmpty ? [:] : ["cache-control": directives]),
+    let server = FakeOrigin { (_: HTTP.Request) in
+      HTTP.Response(
+        HTTP.ResponseHead(status: 200, fields: directives.isEmpty ? [:] : ["cache-control": directives]),
         body: Array(content.utf8))
     }
-    let (cache, request) = (try await cache(), HTTPRequest(url: "http://server.example/a"))
+    let (cache, request) = (try await cache(), HTTP.Request(url: "http://server.example/a"))
     let responses = try await together(server) { try await cache.response(to: request, over: server) }
     #expect(responses.map(\.body) == Array(repeating: Array(content.utf8), count: Self.callers))
     #expect(server.queries.count == requests)
@@ -265,11 +265,11 @@ import Testing
 
   @Test(arguments: [(false, 1), (true, 2)])
   func aCacheForSeveralUsersKeepsNoPrivateResponse(isShared: Bool, requests: Int) async throws {
-    let server = FakeOrigin { (_: HTTPRequest) in
-      HTTPResponse(HTTPResponseHead(status: 200, fields: ["cache-control": "private, max-age=60"]), body: [1])
+    let server = FakeOrigin { (_: HTTP.Request) in
+      HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["cache-control": "private, max-age=60"]), body: [1])
     }
     let cache = try await Cache(.memory, isShared: isShared)
-    for _ in 0..<2 { _ = try await cache.response(to: HTTPRequest(url: "http://server.example/a"), over: server) }
+    for _ in 0..<2 { _ = try await cache.response(to: HTTP.Request(url: "http://server.example/a"), over: server) }
     #expect(server.queries.count == requests)
   }
 

@@ -93,14 +93,14 @@ final class StagedOrigin: Sendable {
 }
 
 extension StagedOrigin: DataTransferService {
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let number = await self.request()
     let isConfirmed = confirms && request.fields.contains("if-none-match")
-    let fields: HTTPFields = [
+    let fields: HTTP.Fields = [
       "Cache-Control": "max-age=100, stale-while-revalidate=1000", "ETag": isConfirmed ? "\"1\"" : "\"\(number)\"",
     ]
-    let head = HTTPResponseHead(status: isConfirmed ? 304 : 200, fields: fields)
-    return HTTPResponse(head, body: isConfirmed ? [] : Array("\(number)".utf8))
+    let head = HTTP.ResponseHead(status: isConfirmed ? 304 : 200, fields: fields)
+    return HTTP.Response(head, body: isConfirmed ? [] : Array("\(number)".utf8))
   }
 }
 

@@ -107,7 +107,7 @@ import Testing
   @Test func responsesStoredWithTheirCodingAreFetchedAgain() async throws {
     let bench = try await Bench()
     let server = try TestServer { TestResponse(fields: Self.fresh, "hello, hello").gzipped().validated(for: $0) }
-    let stored = try await bench.cache.response(to: HTTPRequest(url: server.url + "/"), over: HTTPTransferService())
+    let stored = try await bench.cache.response(to: HTTP.Request(url: server.url + "/"), over: HTTPTransferService())
     #expect(stored.head.fields["content-encoding"] == "gzip" && stored.head.fields["cache-status"]?.isEmpty == false)
     let session = bench.session()
     for _ in 1...2 { #expect(try await session.get(server.url + "/").text == "hello, hello") }

@@ -91,7 +91,7 @@ struct TypedHits {
     }
     let now = Duration.milliseconds(FixedClock().now.milliseconds)
     let head = StoredHead(
-      head: HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(3_600),
+      head: HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(3_600),
       retainUntil: now + .seconds(86_400))
     for (index, request) in requests.enumerated() {
       try await storage.store(contents[index % contents.count], head: head, for: request)

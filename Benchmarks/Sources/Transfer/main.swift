@@ -21,7 +21,7 @@ do {
 func get(_ url: String, _ count: Int) async throws {
   let service = HTTPTransferService(content: .streamed)
   for _ in 0..<count {
-    let response = try await service.transfer(HTTPRequest(url: url))
+    let response = try await service.transfer(HTTP.Request(url: url))
     var piece: [UInt8]? = response.body
     while let bytes = piece {
       var rest = bytes[...]

@@ -4,9 +4,9 @@ internal import HTTPCaching
 
 /// The heads of a response, and its trailers, whatever a server sends.
 struct ResponseMessage: Equatable {
-  private var interim: [HTTPResponseHead] = []
-  private var final: HTTPResponseHead?
-  private var trailers: HTTPFields = [:]
+  private var interim: [HTTP.ResponseHead] = []
+  private var final: HTTP.ResponseHead?
+  private var trailers: HTTP.Fields = [:]
 
   static func check(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let message = ResponseMessage(bytes) else { return }
@@ -36,7 +36,7 @@ struct ResponseMessage: Equatable {
     return FieldText.encode(heads.joined() + Self.lines(trailers))
   }
 
-  private static func lines(_ fields: HTTPFields) -> String {
+  private static func lines(_ fields: HTTP.Fields) -> String {
     fields.lines.map { "\($0.name): \($0.value)\r\n" }.joined()
   }
 }

@@ -7,11 +7,11 @@ public import HTTPCaching
 ///     import CurlTransport
 ///
 ///     let transport = HTTPTransferService()
-///     let response = try await cache.response(to: HTTPRequest(url: "https://www.swift.org/"), over: transport)
+///     let response = try await cache.response(to: HTTP.Request(url: "https://www.swift.org/"), over: transport)
 ///
 /// The servers decide how long their responses are used; a response without a lifetime is fresh for a tenth of the time
 /// since its last change. A response to a request with secrets (`Authorization`, `Cookie`, `Proxy-Authorization` and
-/// `HTTPRequest.secretFields`) is used only for requests with the same. Every status is a response, not an error.
+/// `HTTP.Request.secretFields`) is used only for requests with the same. Every status is a response, not an error.
 /// `Cache-Status` (RFC 9211) says where a response came from.
 extension Cache {
   /// The response to `request`, from the cache or over `transport`.
@@ -28,9 +28,9 @@ extension Cache {
   ///   only the cache and it has no response; `CancellationError`.
   @concurrent
   public func response(
-    to request: HTTPRequest, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,
+    to request: HTTP.Request, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,
     maxAge: Duration? = nil, maxStale: Duration? = nil, maxRedirects: Int = 5
-  ) async throws -> HTTPResponse {
+  ) async throws -> HTTP.Response {
     let responses = responses(
       to: request, over: transport, policy: policy, maxAge: maxAge, maxStale: maxStale, maxRedirects: maxRedirects)
     return try await responses.first(warn: warn).response
@@ -40,7 +40,7 @@ extension Cache {
   /// with `cachedThenNetwork` the cached one, and then the server's. Otherwise like
   /// `response(to:over:policy:maxAge:maxStale:maxRedirects:)`.
   public func responses(
-    to request: HTTPRequest, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,
+    to request: HTTP.Request, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,
     maxAge: Duration? = nil, maxStale: Duration? = nil, maxRedirects: Int = 5
   ) -> SnapshotSequence<LocatedResponse> {
     let cache = HTTPCache(
@@ -55,6 +55,6 @@ extension Cache {
   @concurrent
   @discardableResult
   public func removeResponses(to url: String) async throws(CacheError) -> Int {
-    try await change(.remove, prefix: URLResponses.keyPrefix(of: HTTPRequest.normalizedURL(url)))
+    try await change(.remove, prefix: URLResponses.keyPrefix(of: HTTP.Request.normalizedURL(url)))
   }
 }

@@ -152,7 +152,7 @@ struct ResourceRequest: CacheableRequest {
   static let resource = "resource"
 
   /// The request as the rules examine it.
-  static let message = HTTPRequest(url: "resource:")
+  static let message = HTTP.Request(url: "resource:")
 
   let name: String
   let query: String
@@ -168,12 +168,12 @@ struct ClosureOrigin<Request: CacheableRequest, Value: Sendable>: ResponseOrigin
   let name: String
   let fetch: @Sendable () async throws -> Fetched<Value>
 
-  func message(for request: Request) -> HTTPRequest { ResourceRequest.message }
+  func message(for request: Request) -> HTTP.Request { ResourceRequest.message }
 
-  func answer(to request: Request, conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Value> {
+  func answer(to request: Request, conditions: HTTP.Fields) async throws(CacheError) -> OriginAnswer<Value> {
     do {
       let fetched = try await fetch()
-      return OriginAnswer(head: HTTPResponseHead(status: 200, fields: fetched.fields), response: fetched.value)
+      return OriginAnswer(head: HTTP.ResponseHead(status: 200, fields: fetched.fields), response: fetched.value)
     } catch is CancellationError {
       throw .cancelled
     } catch {
@@ -211,7 +211,7 @@ public struct Fetched<Value: Sendable>: Sendable {
   }
 
   /// Both times as an origin says them over HTTP.
-  var fields: HTTPFields {
+  var fields: HTTP.Fields {
     let directives = [("max-age", freshFor), ("stale-if-error", staleFor)].compactMap { name, time in
       time.map { "\(name)=\(max($0.components.seconds, 0))" }
     }

@@ -100,9 +100,9 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
   }
 }
 
-extension FakeOrigin: DataTransferService where Query == HTTPRequest, Value == HTTPResponse {
+extension FakeOrigin: DataTransferService where Query == HTTP.Request, Value == HTTP.Response {
   /// Responds to `request` like a server; any error but a `CacheError` is the failure to reach it.
-  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  public func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     do {
       return try await fetch(request)
     } catch is CancellationError {

@@ -33,7 +33,7 @@ final class CachingProtocol: URLProtocol {
     guard let link else { return startPlain(client) }
     let request = request
     // A cache can serve no other requests.
-    guard !(task is URLSessionUploadTask), HTTPRequest.retrieves(request.httpMethod ?? "GET"),
+    guard !(task is URLSessionUploadTask), HTTP.Request.retrieves(request.httpMethod ?? "GET"),
       request.httpBody == nil, request.httpBodyStream == nil
     else {
       return startPlain(client.map { InvalidatingClient($0, load, link, request) })
@@ -171,12 +171,12 @@ final class InvalidatingClient: NSObject, URLProtocolClient {
   /// The response to the request of `task`, treated as a success: the request can be repeated with credentials, and
   /// even a failed request can have changed something. The task does not have a redirect that `URLSession` followed,
   /// only the response to the last request.
-  private static func answer(_ task: URLSessionTask) -> HTTPResponseHead? {
+  private static func answer(_ task: URLSessionTask) -> HTTP.ResponseHead? {
     if let current = task.currentRequest, current != task.originalRequest {
-      return HTTPResponseHead(status: 200, fields: ["Location": current.url?.absoluteString ?? ""])
+      return HTTP.ResponseHead(status: 200, fields: ["Location": current.url?.absoluteString ?? ""])
     }
     guard let response = task.response as? HTTPURLResponse else { return nil }
-    var head = HTTPResponseHead(response)
+    var head = HTTP.ResponseHead(response)
     head.status = 200
     return head
   }

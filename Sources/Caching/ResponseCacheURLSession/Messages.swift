@@ -6,7 +6,7 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-extension HTTPRequest {
+extension HTTP.Request {
   /// Creates the message for `request`, without its content. Credentials in the URL become a field.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the URL names no web server.
@@ -15,18 +15,18 @@ extension HTTPRequest {
     let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
     self.init(
       method: request.httpMethod ?? "GET", url: try Self.normalizedURL(url.absoluteString),
-      fields: HTTPFields(fields.map { HTTPFields.Field($0.key, $0.value) }))
+      fields: HTTP.Fields(fields.map { HTTP.Fields.Field($0.key, $0.value) }))
     guard let user = url.user(percentEncoded: false), !self.fields.contains("authorization") else { return }
     let credentials = Data("\(user):\(url.password(percentEncoded: false) ?? "")".utf8)
     self.fields.append("Authorization", "Basic \(credentials.base64EncodedString())")
   }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   /// Creates the head of `response`, with fields sorted by name, as their original order is lost.
   init(_ response: HTTPURLResponse) {
-    let fields = response.allHeaderFields.map { HTTPFields.Field("\($0.key)", "\($0.value)") }
-    self.init(status: response.statusCode, fields: HTTPFields(fields.sorted { $0.name < $1.name }))
+    let fields = response.allHeaderFields.map { HTTP.Fields.Field("\($0.key)", "\($0.value)") }
+    self.init(status: response.statusCode, fields: HTTP.Fields(fields.sorted { $0.name < $1.name }))
   }
 
   /// Creates the head of `response` after `URLSession` has undone its content coding, which left `count` bytes. That is
@@ -43,8 +43,8 @@ extension HTTPResponseHead {
 extension HTTPURLResponse {
   /// Creates the response that a program gets, with the head `head` from `url`; `nil` if that is not a URL. The
   /// response to `request` itself has the request's own URL.
-  convenience init?(_ head: HTTPResponseHead, url text: String, of request: URLRequest) {
-    let isOwn = request.url.map { (try? HTTPRequest.normalizedURL($0.absoluteString)) == text } ?? false
+  convenience init?(_ head: HTTP.ResponseHead, url text: String, of request: URLRequest) {
+    let isOwn = request.url.map { (try? HTTP.Request.normalizedURL($0.absoluteString)) == text } ?? false
     guard let url = isOwn ? request.url : URL(string: text) else { return nil }
     let names = head.fields.lines.map { ($0.name, head.fields[$0.name] ?? "") }
     self.init(
@@ -57,7 +57,7 @@ extension CacheError {
   /// The cache's error for a failure of `URLSession`. The failure stays its cause, and is what the program gets.
   ///
   /// - Parameter beginning: the part of the response that arrived before the failure.
-  init(_ error: any Error, beginning: HTTPResponse? = nil) {
+  init(_ error: any Error, beginning: HTTP.Response? = nil) {
     let failure = error as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
     let code: Code =
       switch failure.code {

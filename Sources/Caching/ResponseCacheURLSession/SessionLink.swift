@@ -30,7 +30,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
   private let cookies: HTTPCookieStorage?
   private let policy: URLRequest.CachePolicy
   /// Fields that the session adds to each request without them.
-  private let fields: HTTPFields
+  private let fields: HTTP.Fields
   private let protocolClasses: [AnyClass]
 
   /// Creates the link to `cache` for a session with the settings of `session`, whose transfers use `configuration`.
@@ -47,7 +47,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
     policy = session.requestCachePolicy
     protocolClasses = configuration.protocolClasses ?? []
     let added = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
-    fields = HTTPFields(added.sorted { $0.0 < $1.0 }.map { HTTPFields.Field($0.0, $0.1) })
+    fields = HTTP.Fields(added.sorted { $0.0 < $1.0 }.map { HTTP.Fields.Field($0.0, $0.1) })
     transfers = SessionTransfers(configuration, limit: maxEntryBytes)
     super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
   }
@@ -97,7 +97,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
   }
 
   /// Removes what `request`, which bypassed the cache and got the response `response`, invalidated.
-  func invalidate(by response: HTTPResponseHead, to request: URLRequest) async {
+  func invalidate(by response: HTTP.ResponseHead, to request: URLRequest) async {
     do throws(CacheError) {
       try await responses(for: request).invalidate(by: response, to: try message(request))
     } catch {
@@ -116,8 +116,8 @@ final class SessionLink: URLCache, @unchecked Sendable {
     request.cachePolicy == .useProtocolCachePolicy ? policy : request.cachePolicy
   }
 
-  private func message(_ request: URLRequest) throws(CacheError) -> HTTPRequest {
-    var message = try HTTPRequest(request)
+  private func message(_ request: URLRequest) throws(CacheError) -> HTTP.Request {
+    var message = try HTTP.Request(request)
     for field in fields.lines where !message.fields.contains(field.name) {
       message.fields.append(field.name, field.value)
     }
@@ -135,7 +135,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
   }
 
   /// `request` with its cookies replaced by the stored ones for its URL, if there are any.
-  private func withCookies(_ request: HTTPRequest) -> HTTPRequest {
+  private func withCookies(_ request: HTTP.Request) -> HTTP.Request {
     let stored = URL(string: request.url).flatMap { cookies?.cookies(for: $0) } ?? []
     guard !stored.isEmpty else { return request }
     var request = request

@@ -29,7 +29,7 @@ final class SessionTransfers: Sendable {
 
   /// The response to `request`. If there is more content than can be held in memory, the transfer ends, and the
   /// response has a `rest` that fails.
-  func response(to request: URLRequest) async throws(CacheError) -> HTTPResponse {
+  func response(to request: URLRequest) async throws(CacheError) -> HTTP.Response {
     let task = session.dataTask(with: request)
     // The stream keeps a result that arrives before this task waits for it.
     let (results, source) = AsyncStream.makeStream(of: Receiver.Result.self)
@@ -47,7 +47,7 @@ final class SessionTransfers: Sendable {
 
 /// The delegate that assembles responses.
 final class Receiver: NSObject, URLSessionDataDelegate {
-  typealias Result = Swift.Result<HTTPResponse, CacheError>
+  typealias Result = Swift.Result<HTTP.Response, CacheError>
 
   /// A response that is arriving.
   private struct Reception {
@@ -115,11 +115,11 @@ final class Receiver: NSObject, URLSessionDataDelegate {
     // Only the task has a redirect without a location.
     switch (error, reception.response ?? task.response as? HTTPURLResponse) {
     case (nil, let response?):
-      let head = HTTPResponseHead(response, decoded: reception.content.count)
-      reception.end(.success(HTTPResponse(head, body: reception.content)))
+      let head = HTTP.ResponseHead(response, decoded: reception.content.count)
+      reception.end(.success(HTTP.Response(head, body: reception.content)))
     case (nil, nil): reception.end(.failure(CacheError(URLError(code))))
     case (let error?, let response):
-      let beginning = response.map { HTTPResponse(HTTPResponseHead($0), body: reception.content) }
+      let beginning = response.map { HTTP.Response(HTTP.ResponseHead($0), body: reception.content) }
       reception.end(.failure(CacheError(error, beginning: beginning)))
     }
   }
@@ -127,13 +127,13 @@ final class Receiver: NSObject, URLSessionDataDelegate {
   private func giveUp(_ task: URLSessionTask) {
     guard let reception = end(task) else { return }
     task.cancel()
-    let head = reception.response.map { HTTPResponseHead($0) } ?? HTTPResponseHead(status: 200)
+    let head = reception.response.map { HTTP.ResponseHead($0) } ?? HTTP.ResponseHead(status: 200)
     // Its length says that a cache does not keep it. Whoever reads it nevertheless does not take it for empty content.
     let rest = StreamedContent(length: max(limit + 1, Int(reception.response?.expectedContentLength ?? 0))) {
       [limit] () throws(CacheError) in
       throw CacheError(.tooLarge, "the content has more than \(limit) bytes")
     }
-    reception.end(.success(HTTPResponse(head, rest: rest)))
+    reception.end(.success(HTTP.Response(head, rest: rest)))
   }
 
   private func end(_ task: URLSessionTask) -> Reception? {
@@ -152,7 +152,7 @@ struct SessionTransfer: DataTransferService {
     self.template = template
   }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     guard let url = URL(string: request.url) else { throw CacheError(URLError(.badURL)) }
     var outgoing = template
     outgoing.url = url

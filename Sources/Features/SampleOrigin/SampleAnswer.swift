@@ -10,14 +10,14 @@ internal import FetchVocabulary
 enum SampleAnswer {
   /// The response of `make` to `request`, unless `conditions` show that the cache already has it.
   static func to<Request: CacheableRequest, Response: Sendable>(
-    _ request: Request, _ conditions: HTTPFields, make: () throws(CacheError) -> Response
+    _ request: Request, _ conditions: HTTP.Fields, make: () throws(CacheError) -> Response
   ) throws(CacheError) -> OriginAnswer<Response> {
     if Task.isCancelled { throw .cancelled }
-    let fields: HTTPFields = ["etag": "\"\(SampleVersion.validator(of: request))\""]
+    let fields: HTTP.Fields = ["etag": "\"\(SampleVersion.validator(of: request))\""]
     if conditions["if-none-match"] == fields["etag"] {
-      return OriginAnswer(head: HTTPResponseHead(status: 304, fields: fields), response: nil)
+      return OriginAnswer(head: HTTP.ResponseHead(status: 304, fields: fields), response: nil)
     }
-    return OriginAnswer(head: HTTPResponseHead(status: 200, fields: fields), response: try make())
+    return OriginAnswer(head: HTTP.ResponseHead(status: 200, fields: fields), response: try make())
   }
 }
 

@@ -21,13 +21,13 @@ import Testing
     var meanwhile: @Sendable () async throws -> Void = {}
     let name = "origin"
 
-    func answer(to request: Request, conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<[UInt8]> {
+    func answer(to request: Request, conditions: HTTP.Fields) async throws(CacheError) -> OriginAnswer<[UInt8]> {
       do { try await meanwhile() } catch { throw CacheError(.originUnreachable, "\(error)") }
-      return OriginAnswer(head: HTTPResponseHead(status: 200), response: [1, 2, 3])
+      return OriginAnswer(head: HTTP.ResponseHead(status: 200), response: [1, 2, 3])
     }
 
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-      HTTPResponse(HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"]), body: [1, 2, 3])
+    func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
+      HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"]), body: [1, 2, 3])
     }
   }
 
@@ -65,7 +65,7 @@ import Testing
     let test = try await CoalescingTest()
     let store = test.store(1)
     let cache = HTTPCache(responses: URLResponses(store: store), transfer: Origin(), services: services(test, store))
-    for try await _ in cache.responses(to: HTTPRequest(url: "http://a.example/"), options: FetchOptions()) {}
+    for try await _ in cache.responses(to: HTTP.Request(url: "http://a.example/"), options: FetchOptions()) {}
     #expect(test.test.engine.batches.count == 2)
     #expect(try await test.entries().map(\.key.namespace) == ["url"])
   }
@@ -193,11 +193,11 @@ private final class CountingOrigin: CityOrigin {
   var asks: Int { count.withLock { $0 } }
 
   func answer(
-    to request: CitiesRequestDTO, conditions: HTTPFields
+    to request: CitiesRequestDTO, conditions: HTTP.Fields
   ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
     count.withLock { $0 += 1 }
     while !isReady(asks), !Task.isCancelled { await Task.yield() }
     return OriginAnswer(
-      head: HTTPResponseHead(status: 200, fields: ["Cache-Control": cacheControl]), response: CitiesPageDTO(.sample))
+      head: HTTP.ResponseHead(status: 200, fields: ["Cache-Control": cacheControl]), response: CitiesPageDTO(.sample))
   }
 }

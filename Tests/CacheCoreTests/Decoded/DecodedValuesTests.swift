@@ -268,7 +268,7 @@ struct DecodedValuesTests {
     let store = EntryStore(engine: try await engine(), clock: clock)
     let (cities, now) = (EngineCityResponseStorage(store: store), clock.now.sinceEpoch)
     let head = StoredHead(
-      head: HTTPResponseHead(status: 200, fields: ["etag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(1),
+      head: HTTP.ResponseHead(status: 200, fields: ["etag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(1),
       retainUntil: now + .seconds(9))
     try await cities.store(CitiesPageDTO(.sample), head: head, for: test)
     for _ in 0..<4 {

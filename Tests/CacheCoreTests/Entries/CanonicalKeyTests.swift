@@ -113,7 +113,7 @@ struct CredentialKeyTests {
   }
 
   private static func digest(_ file: String) throws -> String {
-    let request = HTTPRequest(url: "http://a.example/", fields: ["Cookie": "a=1"])
+    let request = HTTP.Request(url: "http://a.example/", fields: ["Cookie": "a=1"])
     return try #require(VariantSelector(response: [:], request: request, key: CredentialKey(file: file))).digest
   }
 

@@ -164,7 +164,7 @@ struct AwayEngineTests {
     let administration = StoreAdministration(store)
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
     let (key, query) = (try CacheKey("cities/v1"), try #require(MovieQuery("a")))
-    let head = StoredHead(head: HTTPResponseHead(status: 200), storedAt: .zero, freshUntil: .zero, retainUntil: .zero)
+    let head = StoredHead(head: HTTP.ResponseHead(status: 200), storedAt: .zero, freshUntil: .zero, retainUntil: .zero)
     let calls: [@Sendable () async throws -> Void] = [
       { _ = try await cities.response(for: request) },
       { try await cities.store(CitiesPageDTO(.sample), head: head, for: request) },
@@ -196,8 +196,8 @@ struct AwayEngineTests {
     let test = try await TestStore()
     let storage = URLResponses(store: test.store)
     var head = test.head()
-    head.head.fields = HTTPFields([
-      HTTPFields.Field("X-First", value), HTTPFields.Field("x-second", value), HTTPFields.Field("X-First", "last"),
+    head.head.fields = HTTP.Fields([
+      HTTP.Fields.Field("X-First", value), HTTP.Fields.Field("x-second", value), HTTP.Fields.Field("X-First", "last"),
     ])
     let key = try await storage.store([1, 2], head: head, for: "https://example.com/")
     let found = try #require(try await storage.response(under: key))

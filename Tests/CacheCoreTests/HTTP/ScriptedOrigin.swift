@@ -12,9 +12,9 @@ final class ScriptedOrigin: DataTransferService {
   struct Record: Sendable {
     /// The number of the request in its case, from 1.
     let number: Int
-    let request: HTTPRequest
+    let request: HTTP.Request
     /// The fields of the answer that a cache must pass on unchanged.
-    let strictFields: HTTPFields
+    let strictFields: HTTP.Fields
   }
 
   /// The base of all URLs in a case.
@@ -25,7 +25,7 @@ final class ScriptedOrigin: DataTransferService {
 
   private struct State {
     var records: [Record] = []
-    var sent: [Int: HTTPFields] = [:]
+    var sent: [Int: HTTP.Fields] = [:]
   }
 
   private let test: SuiteCase
@@ -42,7 +42,7 @@ final class ScriptedOrigin: DataTransferService {
   /// The requests so far, in order.
   var records: [Record] { state.withLock { $0.records } }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let response = try response(to: request)
     return setting.delivered(response)
   }
@@ -50,7 +50,7 @@ final class ScriptedOrigin: DataTransferService {
   /// The answer to `request`.
   ///
   /// - Throws: `CacheError`: the case has no such request.
-  func response(to request: HTTPRequest) throws(CacheError) -> HTTPResponse {
+  func response(to request: HTTP.Request) throws(CacheError) -> HTTP.Response {
     let number = request.fields["Req-Num"].flatMap { Int($0) } ?? records.count + 1
     guard test.exchanges.indices.contains(number - 1) else {
       throw CacheError(.invalidRequest, "there is no request \(number)")
@@ -63,8 +63,8 @@ final class ScriptedOrigin: DataTransferService {
     return response
   }
 
-  private func record(_ number: Int, _ request: HTTPRequest, _ exchange: SuiteExchange, _ sent: HTTPFields) {
-    var strict: HTTPFields = [:]
+  private func record(_ number: Int, _ request: HTTP.Request, _ exchange: SuiteExchange, _ sent: HTTP.Fields) {
+    var strict: HTTP.Fields = [:]
     for line in exchange.answer.lines where line.name.lowercased() != "date" {
       if case .loose = line.value { continue }
       strict[line.name] = sent[line.name]
@@ -75,7 +75,7 @@ final class ScriptedOrigin: DataTransferService {
     }
   }
 
-  private func answer(_ exchange: SuiteExchange, _ number: Int, to request: HTTPRequest) -> HTTPResponse {
+  private func answer(_ exchange: SuiteExchange, _ number: Int, to request: HTTP.Request) -> HTTP.Response {
     let status = status(exchange, number, to: request)
     var fields = fields(exchange, number, to: request)
     let hasContent = request.method != "HEAD" && ![204, 304].contains(status)
@@ -85,12 +85,12 @@ final class ScriptedOrigin: DataTransferService {
     } else if hasContent {
       fields.append("Content-Length", String(body.count))
     }
-    var response = HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: body)
-    response.interim = exchange.interim.map { HTTPResponseHead(status: $0) }
+    var response = HTTP.Response(HTTP.ResponseHead(status: status, fields: fields), body: body)
+    response.interim = exchange.interim.map { HTTP.ResponseHead(status: $0) }
     return response
   }
 
-  private func status(_ exchange: SuiteExchange, _ number: Int, to request: HTTPRequest) -> Int {
+  private func status(_ exchange: SuiteExchange, _ number: Int, to request: HTTP.Request) -> Int {
     guard exchange.expect == .tagValidated || exchange.expect == .dateValidated else { return exchange.scriptedStatus }
     let previous = previousFields(before: number)
     let isConfirmed = [("etag", "if-none-match"), ("last-modified", "if-modified-since")].contains { field, condition in
@@ -100,15 +100,15 @@ final class ScriptedOrigin: DataTransferService {
   }
 
   /// The fields of the previous request's answer: as they were sent, or as they would have been.
-  private func previousFields(before number: Int) -> HTTPFields {
+  private func previousFields(before number: Int) -> HTTP.Fields {
     let sent = state.withLock { $0.sent[number - 1] }
     guard number > 1 else { return [:] }
     return sent ?? test.exchanges[number - 2].answer.fields(datedFrom: now)
   }
 
-  private func fields(_ exchange: SuiteExchange, _ number: Int, to request: HTTPRequest) -> HTTPFields {
+  private func fields(_ exchange: SuiteExchange, _ number: Int, to request: HTTP.Request) -> HTTP.Fields {
     let path = String(request.url.dropFirst(Self.base.count))
-    var fields: HTTPFields = [
+    var fields: HTTP.Fields = [
       "Server-Base-Url": path, "Server-Request-Count": String(records.count + 1),
       "Client-Request-Count": String(number), "Server-Now": String(now.components.seconds),
     ]
@@ -133,21 +133,21 @@ final class LoopbackTransfer: DataTransferService {
   init(_ origin: ScriptedOrigin) throws {
     server = try TestServer { request in
       let fields = request.fields.lines.filter { $0.name.lowercased() != "host" }
-      let message = HTTPRequest(
+      let message = HTTP.Request(
         method: request.method, url: ScriptedOrigin.base + request.target,
-        fields: HTTPFields(fields.map { HTTPFields.Field($0.name, $0.value) }), body: request.body)
+        fields: HTTP.Fields(fields.map { HTTP.Fields.Field($0.name, $0.value) }), body: request.body)
       return (try? origin.response(to: message)).map { .raw(bytes: Self.bytes($0)) } ?? .hangUp
     }
   }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     var local = request
     local.url = server.url + request.url.dropFirst(ScriptedOrigin.base.count)
     return try await carrier.transfer(local)
   }
 
   /// The bytes of `response`, as sent by a server that then closes the connection.
-  private static func bytes(_ response: HTTPResponse) -> [UInt8] {
+  private static func bytes(_ response: HTTP.Response) -> [UInt8] {
     let heads = (response.interim + [response.head]).map { head in
       (["HTTP/1.1 \(head.status) Reason"] + head.fields.lines.map { "\($0.name): \($0.value)" })
         .map { "\($0)\r\n" }.joined() + "\r\n"

@@ -209,9 +209,10 @@ extension SuiteFields {
   private static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
   /// The fields as they are sent, with dates relative to `now` and places relative to `path`.
-  func fields(datedFrom now: Duration, at path: String = "") -> HTTPFields {
-    HTTPFields(
-      lines.compactMap { line in Self.text(line.value, datedFrom: now, at: path).map { HTTPFields.Field(line.name, $0) }
+  func fields(datedFrom now: Duration, at path: String = "") -> HTTP.Fields {
+    HTTP.Fields(
+      lines.compactMap { line in
+        Self.text(line.value, datedFrom: now, at: path).map { HTTP.Fields.Field(line.name, $0) }
       })
   }
 

@@ -40,7 +40,7 @@ struct SuiteRun {
 
   /// Why the case fails; `nil` if it passes.
   func failure() async -> Failure? {
-    var responses: [HTTPResponse] = []
+    var responses: [HTTP.Response] = []
     do throws(Failure) {
       for (index, exchange) in test.exchanges.enumerated() {
         let response = try await response(to: request(exchange, index + 1, after: responses.last))
@@ -56,28 +56,28 @@ struct SuiteRun {
 
   /// A shared cache is one that clients reach over HTTP, so it answers 502 if it gets no answer (RFC 9110, section
   /// 15.6.3). In a private cache a failed fetch fails the case, as in a browser.
-  private func response(to request: HTTPRequest) async throws(Failure) -> HTTPResponse {
+  private func response(to request: HTTP.Request) async throws(Failure) -> HTTP.Response {
     do throws(CacheError) {
-      var last: HTTPResponse?
+      var last: HTTP.Response?
       var snapshots = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
       while let snapshot = try await snapshots.next() { last = snapshot.value }
       if let last { return last }
     } catch {
-      if setting.isShared { return HTTPResponse(HTTPResponseHead(status: 502)) }
+      if setting.isShared { return HTTP.Response(HTTP.ResponseHead(status: 502)) }
       throw Failure("the fetch failed: \(error.message)")
     }
     throw Failure("there was no response")
   }
 
-  private func request(_ exchange: SuiteExchange, _ number: Int, after previous: HTTPResponse?) -> HTTPRequest {
+  private func request(_ exchange: SuiteExchange, _ number: Int, after previous: HTTP.Response?) -> HTTP.Request {
     // The suite's client sends these to disable its own cache.
-    var fields: HTTPFields = setting.isShared ? ["Pragma": "foo", "Cache-Control": "nothing-to-see-here"] : [:]
+    var fields: HTTP.Fields = setting.isShared ? ["Pragma": "foo", "Cache-Control": "nothing-to-see-here"] : [:]
     let start = previous?.head.fields["Server-Now"].flatMap { Int($0) } ?? 0
     for line in exchange.ask.fields(datedFrom: .seconds(start)).lines { fields.append(line.name, line.value) }
     fields.append("Test-ID", test.id)
     fields.append("Req-Num", String(number))
     let url = "\(ScriptedOrigin.base)/test/\(test.id)\(exchange.target)"
-    return HTTPRequest(
+    return HTTP.Request(
       method: exchange.method, url: url, fields: setting.delivered(fields), body: Array(exchange.content.utf8))
   }
 }
@@ -112,14 +112,14 @@ struct SuiteSetting: Sendable, CustomStringConvertible, CaseIterable {
   var bestPublished: Int { isShared ? 262 : 207 }
 
   /// `response` as this connection delivers it.
-  func delivered(_ response: HTTPResponse) -> HTTPResponse {
+  func delivered(_ response: HTTP.Response) -> HTTP.Response {
     var delivered = response
     delivered.head.fields = self.delivered(response.head.fields)
     return delivered
   }
 
   /// `fields` as this connection delivers them.
-  func delivered(_ fields: HTTPFields) -> HTTPFields {
+  func delivered(_ fields: HTTP.Fields) -> HTTP.Fields {
     guard carrier == .joiningCall else { return fields }
     var joined = fields
     for name in Set(fields.lines.map { $0.name.lowercased() }) where fields.values(of: name).count > 1 {
@@ -139,7 +139,7 @@ struct SuiteChecks {
   let number: Int
 
   /// Throws if `response` is not as expected.
-  func check(_ response: HTTPResponse) throws(Failure) {
+  func check(_ response: HTTP.Response) throws(Failure) {
     let interim = response.interim.map(\.status)
     if exchange.interim != interim { throw fail("came after the interim responses \(interim)") }
     try checkProvenance(response.head)
@@ -149,7 +149,7 @@ struct SuiteChecks {
     try checkText(response)
   }
 
-  private func checkProvenance(_ head: HTTPResponseHead) throws(Failure) {
+  private func checkProvenance(_ head: HTTP.ResponseHead) throws(Failure) {
     let count = head.fields["Server-Request-Count"].flatMap { Int($0) }
     switch exchange.expect {
     case .cached:
@@ -170,7 +170,7 @@ struct SuiteChecks {
     if status != expected { throw fail("has the status \(status), not \(expected)") }
   }
 
-  private func check(_ line: SuiteFields.Line, in fields: HTTPFields) throws(Failure) {
+  private func check(_ line: SuiteFields.Line, in fields: HTTP.Fields) throws(Failure) {
     guard let value = fields[line.name] else { throw fail("has no \(line.name)") }
     switch line.value {
     case .present: return
@@ -183,7 +183,7 @@ struct SuiteChecks {
     }
   }
 
-  private func checkText(_ response: HTTPResponse) throws(Failure) {
+  private func checkText(_ response: HTTP.Response) throws(Failure) {
     let expected: String
     switch exchange.text {
     case .any: return
@@ -200,7 +200,8 @@ struct SuiteChecks {
   private func fail(_ text: String) -> Failure { Failure("response \(number) \(text)") }
 
   /// Throws if the requests to the origin are not as expected, or `responses` do not match its answers.
-  static func check(_ records: [ScriptedOrigin.Record], of test: SuiteCase, _ responses: [HTTPResponse]) throws(Failure)
+  static func check(_ records: [ScriptedOrigin.Record], of test: SuiteCase, _ responses: [HTTP.Response])
+    throws(Failure)
   {
     var records = records[...]
     for (index, exchange) in test.exchanges.enumerated() where exchange.expect != .cached {
@@ -209,7 +210,7 @@ struct SuiteChecks {
     }
   }
 
-  private func check(_ record: ScriptedOrigin.Record?, _ fields: HTTPFields) throws(Failure) {
+  private func check(_ record: ScriptedOrigin.Record?, _ fields: HTTP.Fields) throws(Failure) {
     guard let record else {
       let isAsked = exchange.expect != nil || !exchange.originSees.lines.isEmpty || exchange.originGets != nil
       if isAsked { throw Failure("request \(number) did not reach the origin") }

@@ -57,7 +57,7 @@ struct ResponseStorageTests {
     head.initialAge = .seconds(12)
     head.selector = try #require(
       VariantSelector(
-        response: head.head.fields, request: HTTPRequest(url: "https://example.com/", fields: ["Accept": "a"]),
+        response: head.head.fields, request: HTTP.Request(url: "https://example.com/", fields: ["Accept": "a"]),
         key: .ofProcess))
     try await test.cities.store(CitiesPageDTO(.sample), head: head, for: Self.request)
     let stored = try #require(try await test.cities.response(for: Self.request)).head
@@ -225,7 +225,7 @@ struct OutsideResourceTests {
       decode: { bytes, _, _ in bytes.withUnsafeBufferPointer { Array($0.reversed()) } })
     let storage = EngineResponseStorage<Request, [UInt8]>(store: store, codec: reversed)
     let head = StoredHead(
-      head: HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: clock.now.sinceEpoch,
+      head: HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: clock.now.sinceEpoch,
       freshUntil: clock.now.sinceEpoch + .seconds(1), retainUntil: clock.now.sinceEpoch + .seconds(2))
     try await storage.store([1, 2, 3], head: head, for: Request(name: "a"))
     let stored = try #require(try await storage.response(for: Request(name: "a"), isCounted: true))

@@ -30,8 +30,8 @@ struct URLVariantTests {
     return head
   }
 
-  private func request(_ language: String?) -> HTTPRequest {
-    HTTPRequest(url: Self.url, fields: language.map { ["Accept-Language": $0] } ?? [:])
+  private func request(_ language: String?) -> HTTP.Request {
+    HTTP.Request(url: Self.url, fields: language.map { ["Accept-Language": $0] } ?? [:])
   }
 
   private func selection(_ language: String?) -> URLResponses.Selection {
@@ -42,7 +42,7 @@ struct URLVariantTests {
 
   @discardableResult private func store(
     _ language: String?, _ body: String? = nil, in store: EntryStore? = nil,
-    confirming: StoredResponse<HTTPResponse>? = nil, kept: Duration = .seconds(300)
+    confirming: StoredResponse<HTTP.Response>? = nil, kept: Duration = .seconds(300)
   ) async throws -> String {
     try await (store.map { URLResponses(store: $0) } ?? responses).store(
       Array((body ?? language ?? "").utf8), head: head(language, kept: kept), for: Self.url, confirming: confirming,

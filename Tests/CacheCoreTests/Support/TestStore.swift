@@ -27,7 +27,7 @@ struct TestStore {
   func head(_ tag: String? = nil, fresh: Duration = .seconds(60), kept: Duration = .seconds(300)) -> StoredHead {
     let now = clock.now.sinceEpoch
     return StoredHead(
-      head: HTTPResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), storedAt: now,
+      head: HTTP.ResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), storedAt: now,
       freshUntil: now + fresh, retainUntil: now + kept)
   }
 

@@ -29,8 +29,8 @@ struct OriginAnswerTests {
   }
 
   @Test func aConfirmationBringsItsHeadAndNoAnswer() async throws {
-    let head = HTTPResponseHead(status: 304, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=60"])
-    let origin = HTTPCityOrigin(try server("https://a.example", FakeTransfer(HTTPResponse(head))))
+    let head = HTTP.ResponseHead(status: 304, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=60"])
+    let origin = HTTPCityOrigin(try server("https://a.example", FakeTransfer(HTTP.Response(head))))
     let answer = try await origin.answer(to: Asked.cities(), conditions: ["If-None-Match": "\"2\""])
     #expect(answer.head == head)
     #expect(answer.response == nil)
@@ -38,8 +38,8 @@ struct OriginAnswerTests {
 
   @Test func anAnswerBringsItsHead() async throws {
     let body = #"{"page": 0, "totalPages": 0, "totalItems": 0, "items": []}"#
-    let head = HTTPResponseHead(status: 200, fields: ["ETag": "\"1\"", "Vary": "Accept", "vary": "Accept-Encoding"])
-    let transfer = FakeTransfer(HTTPResponse(head, body: Array(body.utf8)))
+    let head = HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Vary": "Accept", "vary": "Accept-Encoding"])
+    let transfer = FakeTransfer(HTTP.Response(head, body: Array(body.utf8)))
     let origin = HTTPCityOrigin(try server("https://a.example", transfer))
     let answer = try await origin.answer(to: Asked.cities(), conditions: [:])
     #expect(answer.head == head)
@@ -50,7 +50,7 @@ struct OriginAnswerTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int
     var body = ""
-    var fields: HTTPFields = [:]
+    var fields: HTTP.Fields = [:]
     let code: CacheError.Code
     let message: String
     let hint: String
@@ -137,8 +137,8 @@ struct OriginAnswerTests {
 
   @Test(arguments: [401, 403]) func aRefusedSecretIsToBeChecked(status: Int) async throws {
     for (credentials, secretFields) in [
-      (OriginCredentials.tmdb("k"), HTTPFields()), (.bearerToken("t"), HTTPFields()), (.none, ["X-Key": "k"]),
-    ] as [(OriginCredentials, HTTPFields)] {
+      (OriginCredentials.tmdb("k"), HTTP.Fields()), (.bearerToken("t"), HTTP.Fields()), (.none, ["X-Key": "k"]),
+    ] as [(OriginCredentials, HTTP.Fields)] {
       let server = try server(
         "https://a.example", FakeTransfer(status), credentials: credentials, secretFields: secretFields)
       let error = await failure { () throws(CacheError) in
@@ -192,7 +192,7 @@ struct AnswerValueTests {
     """#
 
   private func read() throws(CacheError) -> AnswerValue {
-    let response = HTTPResponse(HTTPResponseHead(status: 200, fields: [:]), body: Array(Self.body.utf8))
+    let response = HTTP.Response(HTTP.ResponseHead(status: 200, fields: [:]), body: Array(Self.body.utf8))
     return try AnswerValue(response, origin: "a server")
   }
 
@@ -227,16 +227,16 @@ struct AnswerValueTests {
 
 /// A transfer with an answer for every URL, usually the same one, which records its requests.
 final class FakeTransfer: DataTransferService {
-  private let result: Result<HTTPResponse, CacheError>
-  private let others: [String: HTTPResponse]
-  private let asked = Mutex<[HTTPRequest]>([])
+  private let result: Result<HTTP.Response, CacheError>
+  private let others: [String: HTTP.Response]
+  private let asked = Mutex<[HTTP.Request]>([])
 
-  init(_ status: Int = 200, _ fields: HTTPFields = [:], _ body: String = "") {
+  init(_ status: Int = 200, _ fields: HTTP.Fields = [:], _ body: String = "") {
     others = [:]
-    result = .success(HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: Array(body.utf8)))
+    result = .success(HTTP.Response(HTTP.ResponseHead(status: status, fields: fields), body: Array(body.utf8)))
   }
 
-  init(_ response: HTTPResponse, but others: [String: HTTPResponse] = [:]) {
+  init(_ response: HTTP.Response, but others: [String: HTTP.Response] = [:]) {
     result = .success(response)
     self.others = others
   }
@@ -252,9 +252,9 @@ final class FakeTransfer: DataTransferService {
   }
 
   /// The requests so far, in order.
-  var requests: [HTTPRequest] { asked.withLock { $0 } }
+  var requests: [HTTP.Request] { asked.withLock { $0 } }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     asked.withLock { $0.append(request) }
     if let other = others[request.url] { return other }
     return try result.get()
@@ -264,7 +264,7 @@ final class FakeTransfer: DataTransferService {
 /// A server at `url` that answers with `transfer`.
 func server(
   _ url: String, _ transfer: FakeTransfer = FakeTransfer(), credentials: OriginCredentials = .none,
-  fields: HTTPFields = [:], secretFields: HTTPFields = [:]
+  fields: HTTP.Fields = [:], secretFields: HTTP.Fields = [:]
 ) throws -> OriginServer {
   OriginServer(
     try BaseURL(url), fields: fields, secretFields: secretFields, credentials: credentials, transfer: transfer)
@@ -272,7 +272,7 @@ func server(
 
 extension HTTPOrigin {
   /// The request as it is sent without conditions, including its credentials.
-  func httpRequest(for request: Request) throws(CacheError) -> HTTPRequest {
+  func httpRequest(for request: Request) throws(CacheError) -> HTTP.Request {
     server.httpRequest(for: try endpoint(for: request))
   }
 }

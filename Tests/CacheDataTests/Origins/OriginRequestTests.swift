@@ -113,7 +113,7 @@ struct OriginRequestTests {
       "https://a.example", transfer, credentials: .bearerToken("t"),
       fields: ["User-Agent": "cachectl/1.2.3", "accept": "application/vnd.api+json"],
       secretFields: ["Authorization": "Basic cGFzcw=="])
-    let conditions: HTTPFields = ["If-None-Match": "W/\"1\"", "Cache-Control": "max-age=0"]
+    let conditions: HTTP.Fields = ["If-None-Match": "W/\"1\"", "Cache-Control": "max-age=0"]
     _ = try await HTTPCityOrigin(server).answer(to: Asked.cities(), conditions: conditions)
     #expect(
       transfer.requests.map(\.fields) == [
@@ -189,12 +189,12 @@ struct BaseURLTests {
 
 /// Redirects are followed if that is safe, a limited number of times, and without revealing secrets.
 struct RedirectTests {
-  private static let empty = HTTPResponse(
-    HTTPResponseHead(status: 200), body: Array(#"{"page": 0, "totalPages": 0, "totalItems": 0, "items": []}"#.utf8))
+  private static let empty = HTTP.Response(
+    HTTP.ResponseHead(status: 200), body: Array(#"{"page": 0, "totalPages": 0, "totalItems": 0, "items": []}"#.utf8))
   private static let query = "page=0&order=revenue&sort=desc"
 
-  private static func redirect(_ location: String, status: Int = 302) -> HTTPResponse {
-    HTTPResponse(HTTPResponseHead(status: status, fields: ["Location": location]))
+  private static func redirect(_ location: String, status: Int = 302) -> HTTP.Response {
+    HTTP.Response(HTTP.ResponseHead(status: status, fields: ["Location": location]))
   }
 
   private func ask(_ base: String, _ transfer: FakeTransfer, _ credentials: OriginCredentials = .none) async throws {
@@ -265,8 +265,8 @@ struct RedirectTests {
 
   @Test(arguments: ["https://a.example/a", "https://a.example/b"])
   func aRedirectWithTwoPlacesIsAnError(second: String) async throws {
-    let fields: HTTPFields = ["Location": "https://a.example/a", "location": second]
-    let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 302, fields: fields)))
+    let fields: HTTP.Fields = ["Location": "https://a.example/a", "location": second]
+    let transfer = FakeTransfer(HTTP.Response(HTTP.ResponseHead(status: 302, fields: fields)))
     let error = await #expect(throws: CacheError.self) { try await ask("https://a.example/c", transfer) }
     #expect(error?.code == .invalidAnswer && error?.message.contains("Location") == true)
     #expect(transfer.requests.count == 1)
@@ -284,7 +284,7 @@ struct RedirectTests {
 /// A typed resource answers only the party that it was fetched for.
 struct OriginPartyTests {
   /// How a server is told who asks. No two are the same party.
-  private static let parties: [(credentials: OriginCredentials, fields: HTTPFields, secretFields: HTTPFields)] = [
+  private static let parties: [(credentials: OriginCredentials, fields: HTTP.Fields, secretFields: HTTP.Fields)] = [
     (.none, [:], [:]), (.queryParameter(name: "k", value: "a"), [:], [:]),
     (.queryParameter(name: "k", value: "b"), [:], [:]), (.bearerToken("a"), [:], [:]), (.bearerToken("b"), [:], [:]),
     (.none, [:], ["X-Tenant": "a"]), (.none, [:], ["X-Tenant": "b"]), (.none, ["Cookie": "a=1"], [:]),
@@ -312,9 +312,9 @@ struct OriginPartyTests {
 
   @Test func plainFieldsThatAreCredentialsStayWithTheirServer() async throws {
     let body = #"{"page": 0, "totalPages": 0, "totalItems": 0, "items": []}"#
-    let redirect = HTTPResponse(HTTPResponseHead(status: 302, fields: ["Location": "http://z.example/"]))
+    let redirect = HTTP.Response(HTTP.ResponseHead(status: 302, fields: ["Location": "http://z.example/"]))
     let transfer = FakeTransfer(
-      HTTPResponse(HTTPResponseHead(status: 200), body: Array(body.utf8)),
+      HTTP.Response(HTTP.ResponseHead(status: 200), body: Array(body.utf8)),
       but: ["http://a.example/cities?page=0&order=revenue&sort=desc": redirect])
     let server = try server(
       "http://a.example/cities", transfer, fields: ["Cookie": "a=1", "Host": "b.example", "X-Plain": "1"])

@@ -273,7 +273,7 @@ struct TMDBPosterOriginTests {
   ])
   func anImageIsTakenAsItIs(type: String, expected: String) async throws {
     let bytes = Array(UInt8.min...UInt8.max)
-    let response = HTTPResponse(HTTPResponseHead(status: 200, fields: ["content-type": type]), body: bytes)
+    let response = HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["content-type": type]), body: bytes)
     #expect(try await answer(FakeTransfer(response)) == Poster(bytes: bytes, contentType: expected))
   }
 
@@ -288,7 +288,7 @@ struct TMDBPosterOriginTests {
       ("text/plain, image/png", "x", "something else than an image for a poster"),
     ] as [(String?, String, String)])
   func anythingElseIsNotAnImage(type: String?, body: String, reason: String) async throws {
-    let fields = HTTPFields(type.map { [HTTPFields.Field("Content-Type", $0)] } ?? [])
+    let fields = HTTP.Fields(type.map { [HTTP.Fields.Field("Content-Type", $0)] } ?? [])
     let error = await #expect(throws: CacheError.self) { _ = try await answer(FakeTransfer(200, fields, body)) }
     #expect(error?.code == .invalidAnswer)
     #expect(error?.message == "tmdb@a.example sent \(reason)")
@@ -390,7 +390,7 @@ struct HTTPCityOriginTests {
 
   @Test func bytesThatAreNotTextAreNotUnderstood() async throws {
     for bytes in [[0x22, 0xFF, 0xFE], Array(0...255), [0x1F, 0x8B, 8, 0]] as [[UInt8]] {
-      let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200), body: bytes))
+      let transfer = FakeTransfer(HTTP.Response(HTTP.ResponseHead(status: 200), body: bytes))
       let origin = HTTPCityOrigin(try server("https://a.example", transfer))
       let error = await failure { () throws(CacheError) in
         _ = try await origin.answer(to: Asked.cities(), conditions: [:])

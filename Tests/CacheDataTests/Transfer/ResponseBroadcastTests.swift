@@ -303,7 +303,7 @@ private final class ManualOrigin: Sendable {
       return nil
     }
     return ResponseBroadcast(
-      HTTPResponse(HTTPResponseHead(status: 200), body: body, rest: rest), limit: limit, background: background
+      HTTP.Response(HTTP.ResponseHead(status: 200), body: body, rest: rest), limit: limit, background: background
     ) {
       let text =
         switch $0 {

@@ -8,14 +8,14 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var method = "GET"
-    let answers: [HTTPResponseHead]
+    let answers: [HTTP.ResponseHead]
     let status: Int
     let delays: [Duration]
 
-    static let busy = HTTPResponseHead(status: 503)
-    static let done = HTTPResponseHead(status: 200)
-    static func limited(_ retryAfter: String, date: String? = nil) -> HTTPResponseHead {
-      var head = HTTPResponseHead(status: 429, fields: ["Retry-After": retryAfter])
+    static let busy = HTTP.ResponseHead(status: 503)
+    static let done = HTTP.ResponseHead(status: 200)
+    static func limited(_ retryAfter: String, date: String? = nil) -> HTTP.ResponseHead {
+      var head = HTTP.ResponseHead(status: 429, fields: ["Retry-After": retryAfter])
       if let date { head.fields["Date"] = date }
       return head
     }
@@ -46,24 +46,24 @@ import Testing
         testDescription: "put, which changes something", method: "PUT", answers: [busy, done], status: 503, delays: []),
       Case(testDescription: "post", method: "POST", answers: [busy, done], status: 503, delays: []),
       Case(
-        testDescription: "another failure", answers: [HTTPResponseHead(status: 500), done], status: 500, delays: []),
+        testDescription: "another failure", answers: [HTTP.ResponseHead(status: 500), done], status: 500, delays: []),
     ]
   }
 
   @Test(arguments: Case.all) func repeats(_ test: Case) async throws {
     let delays = Mutex<[Duration]>([])
-    let script = ScriptedTransfer(test.answers.map { .success(HTTPResponse($0)) })
+    let script = ScriptedTransfer(test.answers.map { .success(HTTP.Response($0)) })
     let service = service(script) { delay in delays.withLock { $0.append(delay) } }
-    let response = try await service.transfer(HTTPRequest(method: test.method, url: "http://a/"))
+    let response = try await service.transfer(HTTP.Request(method: test.method, url: "http://a/"))
     #expect(response.head.status == test.status)
     #expect(delays.withLock { $0 } == test.delays)
     #expect(script.count == test.delays.count + 1)
   }
 
   @Test func failedConnectionIsNotRepeated() async {
-    let script = ScriptedTransfer([.failure(CacheError(.originUnreachable, "no")), .success(HTTPResponse(Case.done))])
+    let script = ScriptedTransfer([.failure(CacheError(.originUnreachable, "no")), .success(HTTP.Response(Case.done))])
     let error = await #expect(throws: CacheError.self) {
-      try await service(script) { _ in }.transfer(HTTPRequest(url: "http://a/"))
+      try await service(script) { _ in }.transfer(HTTP.Request(url: "http://a/"))
     }
     #expect(error?.code == .originUnreachable)
     #expect(script.count == 1)
@@ -73,19 +73,19 @@ import Testing
   @Test func everyPassingFailureIsRepeatedIfRetriesAreRequested() async throws {
     let delays = Mutex<[Duration]>([])
     let failures = [500, 502, 504, 408].map {
-      Result<HTTPResponse, CacheError>.success(HTTPResponse(.init(status: $0)))
+      Result<HTTP.Response, CacheError>.success(HTTP.Response(.init(status: $0)))
     }
-    let lost = Result<HTTPResponse, CacheError>.failure(CacheError(.originUnreachable, "no"))
-    let script = ScriptedTransfer(failures + [lost, .success(HTTPResponse(Case.done))])
+    let lost = Result<HTTP.Response, CacheError>.failure(CacheError(.originUnreachable, "no"))
+    let script = ScriptedTransfer(failures + [lost, .success(HTTP.Response(Case.done))])
     let service = RetryingTransferService(
       script, patience: .init(retries: 5), now: { .seconds(100) }, random: { 1 },
       sleep: { delay in delays.withLock { $0.append(delay) } })
-    #expect(try await service.transfer(HTTPRequest(url: "http://a/")).head.status == 200)
+    #expect(try await service.transfer(HTTP.Request(url: "http://a/")).head.status == 200)
     #expect(delays.withLock { $0 } == [1, 2, 4, 8, 16].map { .seconds($0) })
-    let refused = ScriptedTransfer([.failure(CacheError(.invalidAnswer, "no")), .success(HTTPResponse(Case.done))])
+    let refused = ScriptedTransfer([.failure(CacheError(.invalidAnswer, "no")), .success(HTTP.Response(Case.done))])
     let error = await #expect(throws: CacheError.self) {
       try await RetryingTransferService(refused, patience: .init(retries: 5), now: { .zero }, sleep: { _ in })
-        .transfer(HTTPRequest(url: "http://a/"))
+        .transfer(HTTP.Request(url: "http://a/"))
     }
     #expect(error?.code == .invalidAnswer && refused.count == 1)
   }
@@ -97,18 +97,18 @@ import Testing
     let rest = StreamedContent(whenEnded: { released.withLock { $0 = true } }) { [1] }
     let broken = StreamedContent { () throws(CacheError) in throw CacheError(.originUnreachable, "broke off") }
     let script = ScriptedTransfer([
-      .success(HTTPResponse(Case.busy, rest: rest)), .success(HTTPResponse(Case.done, rest: broken)),
+      .success(HTTP.Response(Case.busy, rest: rest)), .success(HTTP.Response(Case.done, rest: broken)),
     ])
     let service = RetryingTransferService(
       script, patience: .init(retries: 5), now: { .zero }, sleep: { _ in #expect(released.withLock { $0 }) })
-    let response = try await service.transfer(HTTPRequest(url: "http://a/"))
+    let response = try await service.transfer(HTTP.Request(url: "http://a/"))
     #expect(response.rest == broken && script.count == 2)
   }
 
   @Test func cancelledWaitEndsTheRequest() async {
-    let script = ScriptedTransfer([.success(HTTPResponse(Case.busy)), .success(HTTPResponse(Case.done))])
+    let script = ScriptedTransfer([.success(HTTP.Response(Case.busy)), .success(HTTP.Response(Case.done))])
     let service = service(script) { _ in throw CancellationError() }
-    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTPRequest(url: "http://a/")) }
+    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTP.Request(url: "http://a/")) }
     #expect(error?.code == .cancelled)
     #expect(script.count == 1)
   }
@@ -125,15 +125,15 @@ import Testing
 
 /// A transfer that returns its results in order, whatever the request.
 final class ScriptedTransfer: DataTransferService {
-  private let results: [Result<HTTPResponse, CacheError>]
+  private let results: [Result<HTTP.Response, CacheError>]
   private let next = Mutex(0)
 
-  init(_ results: [Result<HTTPResponse, CacheError>]) { self.results = results }
+  init(_ results: [Result<HTTP.Response, CacheError>]) { self.results = results }
 
   /// The number of requests.
   var count: Int { next.withLock { $0 } }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let index = next.withLock { next in
       defer { next += 1 }
       return next
@@ -148,7 +148,7 @@ final class ScriptedTransfer: DataTransferService {
     let held = HeldTransfer()
     let service = LimitedTransferService(held, limit: limit)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<30 { group.addTask { _ = try await service.transfer(HTTPRequest(url: "http://a/\(number)")) } }
+      for number in 0..<30 { group.addTask { _ = try await service.transfer(HTTP.Request(url: "http://a/\(number)")) } }
       for number in 0..<30 {
         // The limit is reached before any of them ends.
         while held.started.count < min(number + limit, 30) { await Task.yield() }
@@ -163,13 +163,13 @@ final class ScriptedTransfer: DataTransferService {
   @Test func cancelledWaiterLeavesTheQueue() async throws {
     let held = HeldTransfer()
     let service = LimitedTransferService(held, limit: 1)
-    let first = Task { try await service.transfer(HTTPRequest(url: "http://a/1")) }
+    let first = Task { try await service.transfer(HTTP.Request(url: "http://a/1")) }
     while held.started.isEmpty { await Task.yield() }
-    let second = Task { try await service.transfer(HTTPRequest(url: "http://a/2")) }
+    let second = Task { try await service.transfer(HTTP.Request(url: "http://a/2")) }
     second.cancel()
     let error = await #expect(throws: CacheError.self) { try await second.value }
     #expect(error?.code == .cancelled)
-    let third = Task { try await service.transfer(HTTPRequest(url: "http://a/3")) }
+    let third = Task { try await service.transfer(HTTP.Request(url: "http://a/3")) }
     held.finishOne()
     _ = try await first.value
     while held.started.count < 2 { await Task.yield() }
@@ -182,7 +182,7 @@ final class ScriptedTransfer: DataTransferService {
     let failing = FakeTransfer(failing: CacheError(.originUnreachable, "no"))
     let service = LimitedTransferService(failing, limit: 1)
     for _ in 0..<2 {
-      await #expect(throws: CacheError.self) { try await service.transfer(HTTPRequest(url: "http://a/")) }
+      await #expect(throws: CacheError.self) { try await service.transfer(HTTP.Request(url: "http://a/")) }
     }
     #expect(failing.requests.count == 2)
   }
@@ -190,16 +190,17 @@ final class ScriptedTransfer: DataTransferService {
   /// A transfer lasts as long as its content: until its end, its failure, or until nobody will read it.
   @Test func contentHoldsItsTurn() async throws {
     let pieces = Mutex<[[UInt8]]>([[1]])
-    let ending = HTTPResponse(HTTPResponseHead(status: 200), rest: StreamedContent { pieces.withLock { $0.popLast() } })
-    let failing = HTTPResponse(
-      HTTPResponseHead(status: 200),
+    let ending = HTTP.Response(
+      HTTP.ResponseHead(status: 200), rest: StreamedContent { pieces.withLock { $0.popLast() } })
+    let failing = HTTP.Response(
+      HTTP.ResponseHead(status: 200),
       rest: StreamedContent { () throws(CacheError) in throw CacheError(.originUnreachable, "broke off") })
     let answers = ["http://a/end": ending, "http://a/failure": failing]
     for (path, isReleased) in [("end", false), ("failure", false), ("end", true), ("none", false)] {
-      let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200)), but: answers)
+      let transfer = FakeTransfer(HTTP.Response(HTTP.ResponseHead(status: 200)), but: answers)
       let service = LimitedTransferService(transfer, limit: 1)
-      let response = try await service.transfer(HTTPRequest(url: "http://a/\(path)"))
-      let second = Task { try await service.transfer(HTTPRequest(url: "http://a/")) }
+      let response = try await service.transfer(HTTP.Request(url: "http://a/\(path)"))
+      let second = Task { try await service.transfer(HTTP.Request(url: "http://a/")) }
       if let rest = response.rest {
         for _ in 0..<10 { await Task.yield() }
         #expect(transfer.requests.count == 1)
@@ -211,17 +212,18 @@ final class ScriptedTransfer: DataTransferService {
 
   /// The response that redirects is not read, and must not keep the next request waiting forever.
   @Test(arguments: ["no-store", "max-age=60"]) func aRedirectionGivesItsTurnBack(control: String) async throws {
-    let head = HTTPResponseHead(status: 302, fields: ["Location": "/b", "Cache-Control": control])
-    let redirection = HTTPResponse(head, rest: StreamedContent(length: 1 << 40) { [1] })
-    let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200), body: [2]), but: ["http://a/": redirection])
+    let head = HTTP.ResponseHead(status: 302, fields: ["Location": "/b", "Cache-Control": control])
+    let redirection = HTTP.Response(head, rest: StreamedContent(length: 1 << 40) { [1] })
+    let transfer = FakeTransfer(
+      HTTP.Response(HTTP.ResponseHead(status: 200), body: [2]), but: ["http://a/": redirection])
     let cache = HTTPCache(
       responses: ShelfOfResponses().responses, transfer: LimitedTransferService(transfer, limit: 1),
       services: FetchServices(
         rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) },
         background: BackgroundWork()))
-    var last: HTTPResponse?
+    var last: HTTP.Response?
     for try await snapshot in cache.followedResponses(
-      to: HTTPRequest(url: "http://a/"), options: FetchOptions(), maxRedirects: 5)
+      to: HTTP.Request(url: "http://a/"), options: FetchOptions(), maxRedirects: 5)
     { last = snapshot.value.response }
     #expect(last?.body == [2] && transfer.requests.map(\.url) == ["http://a/", "http://a/b"])
   }
@@ -247,7 +249,7 @@ final class ScriptedTransfer: DataTransferService {
       first?.resume()
     }
 
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
       await withCheckedContinuation { continuation in
         state.withLock { state in
           state.started.append(request.url)
@@ -255,7 +257,7 @@ final class ScriptedTransfer: DataTransferService {
           state.greatest = max(state.greatest, state.held.count)
         }
       }
-      return HTTPResponse(HTTPResponseHead(status: 200))
+      return HTTP.Response(HTTP.ResponseHead(status: 200))
     }
   }
 }
@@ -263,7 +265,7 @@ final class ScriptedTransfer: DataTransferService {
 @Suite struct LoggingTransferServiceTests {
   @Test func logsAnswerWithoutSecrets() async throws {
     let logger = Records()
-    let request = HTTPRequest(
+    let request = HTTP.Request(
       url: "https://u:hidden@a.example/b?q=1&api_key=hidden#hidden", fields: ["Authorization": "Bearer hidden"])
     let response = try await service(FakeTransfer(200, ["Set-Cookie": "hidden"], "body"), logger).transfer(request)
     #expect(response.body == Array("body".utf8))
@@ -282,8 +284,8 @@ final class ScriptedTransfer: DataTransferService {
     let logger = Records()
     let pieces = Mutex<[[UInt8]]>([[4, 5, 6], [2, 3]])
     let rest = StreamedContent(trailers: { ["Sum": "1"] }) { pieces.withLock { $0.popLast() } }
-    let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200), body: [1], rest: rest))
-    let response = try await service(transfer, logger).transfer(HTTPRequest(url: "http://a/"))
+    let transfer = FakeTransfer(HTTP.Response(HTTP.ResponseHead(status: 200), body: [1], rest: rest))
+    let response = try await service(transfer, logger).transfer(HTTP.Request(url: "http://a/"))
     let logged = try #require(response.rest)
     #expect(try await logged.next() == [2, 3] && logger.records.isEmpty)
     if isWhole { while try await logged.next() != nil {} } else { logged.release() }
@@ -295,7 +297,7 @@ final class ScriptedTransfer: DataTransferService {
     let logger = Records()
     let transfer = FakeTransfer(failing: CacheError(.originUnreachable, "hidden"))
     let error = await #expect(throws: CacheError.self) {
-      try await service(transfer, logger).transfer(HTTPRequest(method: "HEAD", url: "http://a/"))
+      try await service(transfer, logger).transfer(HTTP.Request(method: "HEAD", url: "http://a/"))
     }
     #expect(error?.message == "hidden")
     let record = try #require(logger.records.first)

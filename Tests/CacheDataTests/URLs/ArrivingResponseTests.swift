@@ -7,7 +7,7 @@ import Testing
 /// Responses that their callers get while they arrive, and that are stored once they are complete.
 @Suite(.timeLimit(.minutes(30))) struct ArrivingResponseTests {
   private static let url = HTTPCacheBench.url
-  private static let fresh: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+  private static let fresh: HTTP.Fields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
 
   private let storage = ShelfOfResponses()
   private let background = BackgroundWork()
@@ -23,9 +23,9 @@ import Testing
   }
 
   private func fetch(
-    _ server: StagedServer, _ fields: HTTPFields = [:], policy: FetchPolicy = .cacheFirst, limit: Int = 100,
+    _ server: StagedServer, _ fields: HTTP.Fields = [:], policy: FetchPolicy = .cacheFirst, limit: Int = 100,
     in process: ShelfOfResponses? = nil
-  ) async throws -> Snapshot<HTTPResponse> {
+  ) async throws -> Snapshot<HTTP.Response> {
     let storage = process ?? storage
     let rules = HTTPCacheRules(
       freshness: FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero))
@@ -33,19 +33,19 @@ import Testing
       rules: rules, now: { [time] in time.now }, coalescer: storage.coalescer, background: background)
     let cache = HTTPCache(responses: storage.responses, transfer: server, services: services, maxContentBytes: limit)
     var snapshots = cache.responses(
-      to: HTTPRequest(url: Self.url, fields: fields), options: FetchOptions(policy: policy)
+      to: HTTP.Request(url: Self.url, fields: fields), options: FetchOptions(policy: policy)
     ).makeAsyncIterator()
     return try #require(try await snapshots.next())
   }
 
-  private func text(_ response: HTTPResponse) async throws -> String {
+  private func text(_ response: HTTP.Response) async throws -> String {
     var content = response.body
     while let piece = try await response.rest?.next() { content += piece }
     return String(decoding: content, as: UTF8.self)
   }
 
   @Test func theContentIsReadWhileItArrivesAndStoredAtItsEnd() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.send("a")
     let response = try await fetch(server).value
     #expect(response.head.fields["Cache-Status"] == "ResponseCache; fwd=uri-miss; fwd-status=200; stored; ttl=60")
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func waitersGetTheContentToo() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.hold()
     let first = Task { try await fetch(server).value }
     let others = (0..<3).map { _ in Task { try await fetch(server).value } }
@@ -82,15 +82,15 @@ import Testing
     #expect(collapsed == 4)
   }
 
-  private func values(_ tasks: [Task<HTTPResponse, any Error>]) async throws -> [HTTPResponse] {
-    var values: [HTTPResponse] = []
+  private func values(_ tasks: [Task<HTTP.Response, any Error>]) async throws -> [HTTP.Response] {
+    var values: [HTTP.Response] = []
     for task in tasks { values.append(try await task.value) }
     return values
   }
 
   @Test(arguments: ["no-cache, max-age=60", "max-age=0"])
   func aWaiterForAResponseThatMustBeValidatedSendsItsOwnRequest(control: String) async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: ["Cache-Control": control, "ETag": "\"1\""]))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: ["Cache-Control": control, "ETag": "\"1\""]))
     server.hold()
     let first = Task { try await fetch(server).value }
     while server.requests < 1 { await Task.yield() }
@@ -109,8 +109,8 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func contentThatBreaksOffIsAnErrorAfterItsBytes(hasLength: Bool) async throws {
-    let fields = hasLength ? HTTPFields(Self.fresh.lines + [HTTPFields.Field("Content-Length", "6")]) : Self.fresh
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: fields), length: hasLength ? 6 : nil)
+    let fields = hasLength ? HTTP.Fields(Self.fresh.lines + [HTTP.Fields.Field("Content-Length", "6")]) : Self.fresh
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: fields), length: hasLength ? 6 : nil)
     server.send("ab")
     let rest = try #require(try await fetch(server).value.rest)
     #expect(try await rest.next() == Array("ab".utf8))
@@ -133,8 +133,8 @@ import Testing
         await Task.yield()
       }
     }
-    let fields = hasLength ? HTTPFields(Self.fresh.lines + [HTTPFields.Field("Content-Length", "6")]) : Self.fresh
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: fields), length: hasLength ? 6 : nil)
+    let fields = hasLength ? HTTP.Fields(Self.fresh.lines + [HTTP.Fields.Field("Content-Length", "6")]) : Self.fresh
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: fields), length: hasLength ? 6 : nil)
     server.send("ab")
     let first = try await fetch(server, in: processes[0]).value
     let second = Task { try await fetch(server, in: processes[1]).value }
@@ -144,10 +144,10 @@ import Testing
     }
     let breakOff = server.breaking()
     server.restart(
-      HTTPResponseHead(
+      HTTP.ResponseHead(
         status: hasLength ? 206 : 200,
         fields: hasLength
-          ? HTTPFields(Self.fresh.lines + [HTTPFields.Field("Content-Range", "bytes 2-5/6")]) : Self.fresh))
+          ? HTTP.Fields(Self.fresh.lines + [HTTP.Fields.Field("Content-Range", "bytes 2-5/6")]) : Self.fresh))
     server.send(hasLength ? "cdef" : "abcdef")
     server.end()
     breakOff()
@@ -158,7 +158,7 @@ import Testing
 
   /// A response is gathered if a stale one can be served instead.
   @Test(arguments: [6, nil]) func aStaleResponseIsServedForContentThatBreaksOff(length: Int?) async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh), length: length)
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh), length: length)
     server.send("abcdef")
     server.end()
     _ = try await text(try await fetch(server).value)
@@ -172,8 +172,8 @@ import Testing
 
   /// The events of a stream are delivered when they come, even if a stale one can be served instead.
   @Test func theEventsOfAStreamDoNotWaitForItsEnd() async throws {
-    let type = HTTPFields.Field("Content-Type", "text/event-stream; charset=utf-8")
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: HTTPFields(Self.fresh.lines + [type])))
+    let type = HTTP.Fields.Field("Content-Type", "text/event-stream; charset=utf-8")
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: HTTP.Fields(Self.fresh.lines + [type])))
     server.end()
     _ = try await text(try await fetch(server).value)
     time.wait(70)
@@ -185,7 +185,7 @@ import Testing
 
   /// Otherwise the next fetch would get older content than a fetch before it.
   @Test func aSlowResponseDoesNotReplaceANewerOne() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.send("old")
     let slow = try await fetch(server).value
     let end = server.restart()
@@ -202,7 +202,7 @@ import Testing
 
   /// A response that was stored ahead of the clock, which was set back, is replaced.
   @Test func aResponseFromTheFutureIsReplaced() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.end()
     time.wait(600)
     _ = try await text(try await fetch(server).value)
@@ -216,7 +216,7 @@ import Testing
 
   /// Who joins late gets the age of the response, and what is left of its lifetime.
   @Test func aLateCallerGetsTheAgeOfTheResponse() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.send("a")
     let first = try await fetch(server)
     time.wait(20)
@@ -227,9 +227,9 @@ import Testing
   }
 
   @Test func aCallerThatLeavesEndsTheTransfer() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.send("a")
-    var response: HTTPResponse? = try await fetch(server).value
+    var response: HTTP.Response? = try await fetch(server).value
     #expect(try await response?.rest?.next() != nil)
     response = nil
     await server.ended()
@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test func contentAboveTheLimitIsPassedOnAndNotStored() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     let response = try await fetch(server, limit: 3).value
     for piece in ["ab", "cd", "ef"] { server.send(piece) }
     server.end()
@@ -251,7 +251,7 @@ import Testing
   }
 
   @Test func unstorableResponsesArePassedOn() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: ["Cache-Control": "no-store"]))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: ["Cache-Control": "no-store"]))
     server.send("a")
     let response = try await fetch(server).value
     #expect(try await response.rest?.next() == Array("a".utf8))
@@ -260,7 +260,7 @@ import Testing
   }
 
   @Test func aFailureToStoreIsReported() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     storage.failToStore(CacheError(.noSpace, "the disk is full"))
     server.send("a")
     let response = try await fetch(server).value
@@ -270,7 +270,7 @@ import Testing
   }
 
   @Test func responsesChangedWhileTheyArriveAreNotStored() async throws {
-    let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
+    let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.send("a")
     let response = try await fetch(server).value
     try await storage.responses.invalidate([Self.url])
@@ -282,7 +282,7 @@ import Testing
 
   /// Nobody reads the response to a revalidation, which is stored all the same.
   @Test func aRevalidationInTheBackgroundIsGathered() async throws {
-    let head = HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=10, stale-while-revalidate=60"])
+    let head = HTTP.ResponseHead(status: 200, fields: ["Cache-Control": "max-age=10, stale-while-revalidate=60"])
     let server = StagedServer(head)
     server.send("a")
     server.end()
@@ -304,7 +304,7 @@ private final class StagedServer: DataTransferService {
   private struct State {
     var requests = 0
     var ranges: [String?] = []
-    var head: HTTPResponseHead
+    var head: HTTP.ResponseHead
     var isHeld = false
     var stream: AsyncStream<Piece>
     var source: AsyncStream<Piece>.Continuation
@@ -314,7 +314,7 @@ private final class StagedServer: DataTransferService {
   private let length: Int?
   private let state: Mutex<State>
 
-  init(_ head: HTTPResponseHead, length: Int? = nil) {
+  init(_ head: HTTP.ResponseHead, length: Int? = nil) {
     self.length = length
     let (stream, source) = AsyncStream.makeStream(of: Piece.self)
     state = Mutex(State(head: head, stream: stream, source: source))
@@ -338,7 +338,7 @@ private final class StagedServer: DataTransferService {
   }
 
   /// The next response has other content, and perhaps another head. Returns what ends the content of the one before.
-  @discardableResult func restart(_ head: HTTPResponseHead? = nil) -> @Sendable () -> Void {
+  @discardableResult func restart(_ head: HTTP.ResponseHead? = nil) -> @Sendable () -> Void {
     let (stream, source) = AsyncStream.makeStream(of: Piece.self)
     return state.withLock { state in
       let last = state.source
@@ -353,7 +353,7 @@ private final class StagedServer: DataTransferService {
   /// Returns once the content has ended or been released.
   func ended() async { while !state.withLock({ $0.isEnded }), !Task.isCancelled { await Task.yield() } }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let (head, stream) = state.withLock { state in
       state.requests += 1
       state.ranges.append(request.fields["Range"])
@@ -367,6 +367,6 @@ private final class StagedServer: DataTransferService {
       if Task.isCancelled { throw .cancelled }
       return nil
     }
-    return HTTPResponse(head, rest: rest)
+    return HTTP.Response(head, rest: rest)
   }
 }

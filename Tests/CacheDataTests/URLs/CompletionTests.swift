@@ -18,10 +18,10 @@ struct CompletionTests {
       /// After how many bytes of content to break off the connection.
       var cut: Int?
       /// The answer to range requests, instead of the right one.
-      var toRanges: HTTPResponse?
+      var toRanges: HTTP.Response?
     }
 
-    private let state: Mutex<(Behaviour, [HTTPFields])>
+    private let state: Mutex<(Behaviour, [HTTP.Fields])>
 
     init(_ behaviour: Behaviour = Behaviour()) { state = Mutex((behaviour, [])) }
 
@@ -31,7 +31,7 @@ struct CompletionTests {
 
     func change(_ change: @Sendable (inout Behaviour) -> Void) { state.withLock { change(&$0.0) } }
 
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
       let behaviour = state.withLock { state in
         state.1.append(request.fields)
         return state.0
@@ -43,31 +43,31 @@ struct CompletionTests {
       throw CacheError(.originUnreachable, "it broke off", cause: IncompleteResponse(response))
     }
 
-    private func answer(to request: HTTPRequest, _ behaviour: Behaviour) -> HTTPResponse {
-      let head = HTTPResponseHead(status: 200, fields: ["ETag": behaviour.tag, "Cache-Control": behaviour.control])
+    private func answer(to request: HTTP.Request, _ behaviour: Behaviour) -> HTTP.Response {
+      let head = HTTP.ResponseHead(status: 200, fields: ["ETag": behaviour.tag, "Cache-Control": behaviour.control])
       let whole = ContentRange(0..<behaviour.text.utf8.count, of: behaviour.text.utf8.count)
       let isSame = request.fields["if-range"].map { $0 == behaviour.tag } ?? true
       let range = isSame ? request.fields["range"].flatMap { ByteRange($0)?.offsets(in: whole.length) } : nil
       let extent = range.map { ContentRange($0, of: whole.length) } ?? whole
-      return HTTPResponse(head.carrying(extent), body: Array(Array(behaviour.text.utf8)[extent.offsets]))
+      return HTTP.Response(head.carrying(extent), body: Array(Array(behaviour.text.utf8)[extent.offsets]))
     }
   }
 
   private let storage = ShelfOfResponses()
   private let server = RangeServer()
 
-  private func get(_ fields: HTTPFields = [:], maxContentBytes: Int = .max) async throws -> HTTPResponse {
+  private func get(_ fields: HTTP.Fields = [:], maxContentBytes: Int = .max) async throws -> HTTP.Response {
     let rules = HTTPCacheRules(
       freshness: FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero))
     let cache = HTTPCache(
       responses: storage.responses, transfer: server, services: FetchServices(rules: rules, now: { .seconds(1_000) }),
       maxContentBytes: maxContentBytes)
-    var responses = cache.responses(to: HTTPRequest(url: Self.url, fields: fields), options: FetchOptions())
+    var responses = cache.responses(to: HTTP.Request(url: Self.url, fields: fields), options: FetchOptions())
       .makeAsyncIterator()
     return try #require(try await responses.next()).value
   }
 
-  private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
+  private func text(_ response: HTTP.Response) -> String { String(decoding: response.body, as: UTF8.self) }
 
   @Test func theRestOfAPartIsRequested() async throws {
     #expect(text(try await get(["Range": "bytes=0-1"])) == "ab")
@@ -142,39 +142,45 @@ struct CompletionTests {
 
   /// Answers that do not continue the stored part: everything is requested.
   @Test(arguments: [
-    HTTPResponse(HTTPResponseHead(status: 416, fields: ["Content-Range": "bytes */6"])),
-    HTTPResponse(HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])), HTTPResponse(HTTPResponseHead(status: 412)),
+    HTTP.Response(HTTP.ResponseHead(status: 416, fields: ["Content-Range": "bytes */6"])),
+    HTTP.Response(HTTP.ResponseHead(status: 304, fields: ["ETag": "\"1\""])),
+    HTTP.Response(HTTP.ResponseHead(status: 412)),
     // The rest, with the status of the whole.
-    HTTPResponse(
-      HTTPResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)
-    ), HTTPResponse(HTTPResponseHead(status: 203, fields: ["Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)),
-    HTTPResponse(HTTPResponseHead(status: 200, fields: ["Content-Range": "x"]), body: Array("cdef".utf8)),
-    HTTPResponse(HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
+    HTTP.Response(
+      HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Range": "bytes 2-5/6"]),
+      body: Array("cdef".utf8)
+    ),
+    HTTP.Response(HTTP.ResponseHead(status: 203, fields: ["Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)),
+    HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["Content-Range": "x"]), body: Array("cdef".utf8)),
+    HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
     // The rest in another coding.
-    HTTPResponse(
-      HTTPResponseHead(
+    HTTP.Response(
+      HTTP.ResponseHead(
         status: 206, fields: ["ETag": "\"1\"", "Content-Range": "bytes 2-5/6", "Content-Encoding": "gzip"]),
       body: Array("cdef".utf8)),
     // Joining a response that may not be stored would give the client more than it asked for.
-    HTTPResponse(
-      HTTPResponseHead(
+    HTTP.Response(
+      HTTP.ResponseHead(
         status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\"", "Cache-Control": "no-store"]),
       body: Array("cdef".utf8)),
-    HTTPResponse(
-      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"2\""]), body: Array("CDEF".utf8)
+    HTTP.Response(
+      HTTP.ResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"2\""]),
+      body: Array("CDEF".utf8)
     ),
-    HTTPResponse(
-      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 3-5/6", "ETag": "\"1\""]), body: Array("def".utf8)),
-    HTTPResponse(
-      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: Array("cd".utf8)),
-    HTTPResponse(
-      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/7", "ETag": "\"1\""]), body: Array("cdef".utf8)
-    ), HTTPResponse(HTTPResponseHead(status: 206, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
-    HTTPResponse(
-      HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: [],
+    HTTP.Response(
+      HTTP.ResponseHead(status: 206, fields: ["Content-Range": "bytes 3-5/6", "ETag": "\"1\""]), body: Array("def".utf8)
+    ),
+    HTTP.Response(
+      HTTP.ResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: Array("cd".utf8)),
+    HTTP.Response(
+      HTTP.ResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/7", "ETag": "\"1\""]),
+      body: Array("cdef".utf8)
+    ), HTTP.Response(HTTP.ResponseHead(status: 206, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
+    HTTP.Response(
+      HTTP.ResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: [],
       rest: StreamedContent { nil }),
   ])
-  func responsesThatDoNotFitAreFetchedAgain(_ answer: HTTPResponse) async throws {
+  func responsesThatDoNotFitAreFetchedAgain(_ answer: HTTP.Response) async throws {
     _ = try await get(["Range": "bytes=0-1"])
     server.change { $0.toRanges = answer }
     #expect(text(try await get()) == "abcdef")
@@ -184,7 +190,7 @@ struct CompletionTests {
 
   @Test func anErrorOfTheOriginIsItsAnswer() async throws {
     _ = try await get(["Range": "bytes=0-1"])
-    server.change { $0.toRanges = HTTPResponse(HTTPResponseHead(status: 503)) }
+    server.change { $0.toRanges = HTTP.Response(HTTP.ResponseHead(status: 503)) }
     #expect(try await get().head.status == 503)
     #expect(server.ranges == ["bytes=0-1", "bytes=2-"])
   }

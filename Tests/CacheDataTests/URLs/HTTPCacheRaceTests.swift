@@ -13,7 +13,7 @@ import Testing
     #expect(bench.storage.keys.count == 1)
     let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
     let cache = HTTPCache(responses: bench.storage.responses, transfer: CancellingTransfer(), services: services)
-    let request = HTTPRequest(method: method, url: HTTPCacheBench.url)
+    let request = HTTP.Request(method: method, url: HTTPCacheBench.url)
     await Task {
       var iterator = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
       _ = try? await iterator.next()
@@ -30,12 +30,13 @@ import Testing
     async throws
   {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
-    let head = HTTPResponseHead(status: request.status, fields: ["Content-Length": "9", "Location": "/named"])
+    let head = HTTP.ResponseHead(status: request.status, fields: ["Content-Length": "9", "Location": "/named"])
     let url = request.method == "PATCH" ? "http://a.example/other" : HTTPCacheBench.url
     if request.method == "PATCH" { _ = try await bench.get(url: "http://a.example/named") }
     if request.method != "PATCH" { _ = try await bench.get() }
     let failing = FakeTransfer(
-      failing: CacheError(code, "it broke off", hint: "wait", cause: IncompleteResponse(HTTPResponse(head, body: [1]))))
+      failing: CacheError(code, "it broke off", hint: "wait", cause: IncompleteResponse(HTTP.Response(head, body: [1])))
+    )
     let error = await #expect(throws: CacheError.self) {
       try await bench.get([:], .networkOnly, method: request.method, url: url, from: failing)
     }
@@ -48,7 +49,7 @@ import Testing
   @Test func failedInvalidationsArePartOfTheFailure() async throws {
     let failing = FakeTransfer(
       failing: CacheError(
-        .originUnreachable, "it broke off", cause: IncompleteResponse(HTTPResponse(HTTPResponseHead(status: 200)))))
+        .originUnreachable, "it broke off", cause: IncompleteResponse(HTTP.Response(HTTP.ResponseHead(status: 200)))))
     let bench = HTTPCacheBench(failing, storage: ShelfOfResponses(failing: CacheError(.noSpace, "the disk is full")))
     let error = await #expect(throws: CacheError.self) { try await bench.get(method: "POST") }
     #expect(error?.code == .originUnreachable)
@@ -62,12 +63,12 @@ import Testing
     bench.wait(70)
     let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
     let head = OvertakenTransfer(
-      answer: HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      answer: HTTP.ResponseHead(status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
     ) { _ = try await bench.get([:], .networkOnly, from: newer) }
     let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) })
     let cache = HTTPCache(responses: bench.storage.responses, transfer: head, services: services)
     for try await _ in cache.responses(
-      to: HTTPRequest(method: "HEAD", url: HTTPCacheBench.url), options: FetchOptions())
+      to: HTTP.Request(method: "HEAD", url: HTTPCacheBench.url), options: FetchOptions())
     {}
     #expect(try await bench.get([:], .cacheOnly).first?.value.body == Array("new".utf8))
   }
@@ -78,14 +79,14 @@ import Testing
     _ = try await bench.get()
     bench.wait(70)
     let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
-    let transfer = OvertakenTransfer(answer: HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])) {
+    let transfer = OvertakenTransfer(answer: HTTP.ResponseHead(status: 304, fields: ["ETag": "\"1\""])) {
       if isReplaced { _ = try await bench.get([:], .networkOnly, from: newer) }
       if !isReplaced { try await bench.storage.responses.remove(bench.storage.keys) }
     }
     let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) })
     let cache = HTTPCache(responses: bench.storage.responses, transfer: transfer, services: services)
-    var snapshots: [Snapshot<HTTPResponse>] = []
-    for try await snapshot in cache.responses(to: HTTPRequest(url: HTTPCacheBench.url), options: FetchOptions()) {
+    var snapshots: [Snapshot<HTTP.Response>] = []
+    for try await snapshot in cache.responses(to: HTTP.Request(url: HTTPCacheBench.url), options: FetchOptions()) {
       snapshots.append(snapshot)
     }
     #expect(snapshots.map(\.value.body) == [Array("old".utf8)] && snapshots.allSatisfy(\.warnings.isEmpty))
@@ -103,12 +104,12 @@ import Testing
     var services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
     let first = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "sound")
     for try await _ in HTTPCache(responses: storage.responses, transfer: first, services: services)
-      .responses(to: HTTPRequest(url: url), options: FetchOptions())
+      .responses(to: HTTP.Request(url: url), options: FetchOptions())
     {}
     services.rules.isInsecure = true
     let second = FakeTransfer(status, ["Cache-Control": "max-age=900", "ETag": "\"2\""], "forged")
     for try await snapshot in HTTPCache(responses: storage.responses, transfer: second, services: services).responses(
-      to: HTTPRequest(method: method, url: url), options: FetchOptions(policy: .networkOnly))
+      to: HTTP.Request(method: method, url: url), options: FetchOptions(policy: .networkOnly))
     { #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status) }
     #expect(second.requests.map { $0.fields["If-None-Match"] } == [nil])
     let kept = try #require(try await storage.responses.variants(of: url) { $0 }.selected.first)
@@ -124,7 +125,7 @@ import Testing
     let services = FetchServices(
       rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) }, coalescer: coalescer)
     let cache = HTTPCache(responses: bench.storage.responses, transfer: bench.transfer, services: services)
-    let request = HTTPRequest(url: HTTPCacheBench.url)
+    let request = HTTP.Request(url: HTTPCacheBench.url)
     let key = try #require(try URLTarget(request: request, cache: cache).coalescingKey())
     guard case .leading(let token) = try await coalescer.join(key) else { return }
     let fetching = Task {
@@ -147,20 +148,20 @@ import Testing
 
   /// A transfer that runs other work before it answers.
   private struct OvertakenTransfer: DataTransferService {
-    let answer: HTTPResponseHead
+    let answer: HTTP.ResponseHead
     let meanwhile: @Sendable () async throws -> Void
 
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
       do { try await meanwhile() } catch { throw CacheError(.originUnreachable, "\(error)") }
-      return HTTPResponse(answer)
+      return HTTP.Response(answer)
     }
   }
 
   /// A transfer that cancels its own task just before it answers.
   private struct CancellingTransfer: DataTransferService {
-    func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
       withUnsafeCurrentTask { $0?.cancel() }
-      return HTTPResponse(HTTPResponseHead(status: 200, fields: [:]))
+      return HTTP.Response(HTTP.ResponseHead(status: 200, fields: [:]))
     }
   }
 }

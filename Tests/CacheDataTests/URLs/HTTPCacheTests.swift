@@ -166,7 +166,7 @@ struct CacheCoreTests {
     ]
     let bench = HTTPCacheBench(FakeTransfer())
     for part in parts {
-      let fields: HTTPFields = [
+      let fields: HTTP.Fields = [
         "ETag": "\"1\"", "Cache-Control": "max-age=60", "Content-Range": part.extent, "Content-Length": "3",
       ]
       let snapshot = try await bench.get(["Range": part.range], from: FakeTransfer(206, fields, part.body)).first
@@ -186,7 +186,7 @@ struct CacheCoreTests {
   @Test(arguments: [(5, 1), (6, 0)]) func partsAreJoinedUpToALimit(limit: Int, requests: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, [:], "abcdef"), maxContentBytes: limit)
     for (first, body) in [(0, "abc"), (3, "def")] {
-      let fields: HTTPFields = [
+      let fields: HTTP.Fields = [
         "ETag": "\"1\"", "Cache-Control": "max-age=60", "Content-Range": "bytes \(first)-\(first + 2)/6",
       ]
       let snapshot = try await bench.get(
@@ -223,7 +223,7 @@ struct CacheCoreTests {
 
   @Test func anExplanationAsksAndChangesNothing() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10"], "a"))
-    let request = HTTPRequest(url: HTTPCacheBench.url)
+    let request = HTTP.Request(url: HTTPCacheBench.url)
     let before = try await bench.cache().responses(to: request, options: FetchOptions()).explanation()
     #expect(before.decision == CacheDecision(.fetch, "nothing is stored", forward: .uriMiss))
     #expect(bench.transfer.requests.isEmpty && bench.storage.keys.isEmpty)
@@ -314,12 +314,12 @@ final class HTTPCacheBench: Sendable {
   }
 
   func get(
-    _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
+    _ fields: HTTP.Fields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
     url: String = HTTPCacheBench.url, content: [UInt8] = [], from other: FakeTransfer? = nil,
     options: FetchOptions? = nil
-  ) async throws -> [Snapshot<HTTPResponse>] {
-    let request = HTTPRequest(method: method, url: url, fields: fields, body: content)
-    var snapshots: [Snapshot<HTTPResponse>] = []
+  ) async throws -> [Snapshot<HTTP.Response>] {
+    let request = HTTP.Request(method: method, url: url, fields: fields, body: content)
+    var snapshots: [Snapshot<HTTP.Response>] = []
     let options = options ?? FetchOptions(policy: policy)
     for try await snapshot in cache(other).responses(to: request, options: options) { snapshots.append(snapshot) }
     return snapshots
@@ -346,7 +346,8 @@ final class ShelfOfResponses: Sendable {
     registry = other.registry
     engine = other.engine
     store = EntryStore(
-      engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring], leases: LeaseOptions(maximumWait: nil, sleep: sleep))
+      engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring],
+      leases: LeaseOptions(maximumWait: nil, sleep: sleep))
   }
 
   var responses: URLResponses { URLResponses(store: store) }

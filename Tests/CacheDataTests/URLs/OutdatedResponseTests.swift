@@ -5,10 +5,10 @@ import Testing
 
 /// Responses that may not be served any more, or only while the origin fails.
 struct OutdatedResponseTests {
-  private static let fresh: HTTPFields = ["Cache-Control": "max-age=600, stale-if-error=600", "ETag": "\"1\""]
+  private static let fresh: HTTP.Fields = ["Cache-Control": "max-age=600, stale-if-error=600", "ETag": "\"1\""]
 
   /// A cache that holds a fresh response.
-  private func bench(_ fields: HTTPFields = fresh) async throws -> HTTPCacheBench {
+  private func bench(_ fields: HTTP.Fields = fresh) async throws -> HTTPCacheBench {
     let bench = HTTPCacheBench(FakeTransfer(200, fields, "old"))
     _ = try await bench.get()
     #expect(bench.storage.keys.count == 1)
@@ -33,9 +33,9 @@ struct OutdatedResponseTests {
       (200, ["Cache-Control": "no-store"]), (200, ["Cache-Control": "x=\"y, no-store"]), (200, ["Vary": "*"]),
       (404, ["Cache-Control": "no-store"]), (410, ["Vary": "*"]), (302, ["Location": "/b"]), (301, ["Vary": "*"]),
       (203, ["Cache-Control": "no-store"]), (204, ["Vary": "*"]), (206, ["ETag": "\"2\""]), (299, [:]),
-    ] as [(Int, HTTPFields)], [FetchPolicy.networkOnly, .cachedThenNetwork])
+    ] as [(Int, HTTP.Fields)], [FetchPolicy.networkOnly, .cachedThenNetwork])
   func aNewerResponseThatIsNotStoredRemovesTheOlder(
-    answer: (status: Int, fields: HTTPFields), policy: FetchPolicy
+    answer: (status: Int, fields: HTTP.Fields), policy: FetchPolicy
   ) async throws {
     let bench = try await bench()
     let newer = try #require(
@@ -72,7 +72,7 @@ struct OutdatedResponseTests {
   }
 
   @Test func onlyTheSelectedVariantIsReplaced() async throws {
-    let fields = HTTPFields(Self.fresh.lines + [HTTPFields.Field("Vary", "Accept")])
+    let fields = HTTP.Fields(Self.fresh.lines + [HTTP.Fields.Field("Vary", "Accept")])
     let bench = HTTPCacheBench(FakeTransfer(200, fields, "old"))
     for accept in ["a", "b"] { _ = try await bench.get(["Accept": accept]) }
     let newer = FakeTransfer(200, ["Cache-Control": "no-store", "Vary": "Accept"], "new")
@@ -102,7 +102,7 @@ struct OutdatedResponseTests {
 
   @Test func aPartOfTheSameContentLeavesTheWhole() async throws {
     let bench = try await bench()
-    let part: HTTPFields = ["ETag": "\"1\"", "Content-Range": "bytes 0-0/3", "Cache-Control": "no-store"]
+    let part: HTTP.Fields = ["ETag": "\"1\"", "Content-Range": "bytes 0-0/3", "Cache-Control": "no-store"]
     _ = try await bench.get(["Range": "bytes=0-0"], .networkOnly, from: FakeTransfer(206, part, "o"))
     #expect(try await answers(bench) == ["old", "old", "old"])
   }
@@ -113,14 +113,14 @@ struct OutdatedResponseTests {
       (200, ["ETag": "\"1\"", "Cache-Control": "max-age=900"], false), (200, ["ETag": "\"2\""], true),
       (200, ["ETag": "\"1\"", "Content-Length": "99"], true), (404, [:], true), (302, [:], true),
       (200, ["ETag": "\"1\"", "Cache-Control": "no-store"], true), (500, [:], false), (405, [:], false),
-    ] as [(Int, HTTPFields, Bool)], [FetchPolicy.networkOnly, .cacheFirst])
+    ] as [(Int, HTTP.Fields, Bool)], [FetchPolicy.networkOnly, .cacheFirst])
   func aHeadUpdatesOrOutdatesTheStoredResponse(
-    answer: (status: Int, fields: HTTPFields, isOutdated: Bool), policy: FetchPolicy
+    answer: (status: Int, fields: HTTP.Fields, isOutdated: Bool), policy: FetchPolicy
   ) async throws {
     let (status, fields, isOutdated) = answer
     let bench = try await bench()
     let origin = FakeTransfer(status, fields)
-    let request: HTTPFields = policy == .cacheFirst ? ["Cache-Control": "no-cache"] : [:]
+    let request: HTTP.Fields = policy == .cacheFirst ? ["Cache-Control": "no-cache"] : [:]
     _ = try await bench.get(request, policy, method: "HEAD", from: origin)
     #expect(origin.requests.map(\.method) == ["HEAD"])
     let stored = try #require(try await bench.get([:], .cacheOnly).first)
@@ -151,7 +151,7 @@ struct OutdatedResponseTests {
   func withAFailingOriginTheCallersLimitsHold(origin: FakeTransfer) async throws {
     let bench = try await bench()
     bench.wait(610)
-    let options: [(FetchOptions, HTTPFields, isServed: Bool)] = [
+    let options: [(FetchOptions, HTTP.Fields, isServed: Bool)] = [
       (FetchOptions(), [:], true), (FetchOptions(maxStale: .zero), [:], false),
       (FetchOptions(maxStale: .seconds(9)), [:], false), (FetchOptions(maxStale: .seconds(10)), [:], true),
       (FetchOptions(), ["Cache-Control": "no-cache"], false), (FetchOptions(), ["Pragma": "no-cache"], false),

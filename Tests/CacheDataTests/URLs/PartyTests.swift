@@ -8,17 +8,17 @@ import Testing
 
 /// What one party was given, or one server gave, answers no other.
 struct PartyTests {
-  private static let fresh: HTTPFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]
+  private static let fresh: HTTP.Fields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]
 
   private let bench = HTTPCacheBench(FakeTransfer(200, Self.fresh, "a"))
 
   private func get(
-    _ fields: HTTPFields, secret: Set<String> = [], url: String = HTTPCacheBench.url, method: String = "GET",
+    _ fields: HTTP.Fields, secret: Set<String> = [], url: String = HTTPCacheBench.url, method: String = "GET",
     from transfer: FakeTransfer? = nil
-  ) async throws -> Snapshot<HTTPResponse> {
-    var request = HTTPRequest(method: method, url: url, fields: fields)
+  ) async throws -> Snapshot<HTTP.Response> {
+    var request = HTTP.Request(method: method, url: url, fields: fields)
     request.secretFields = secret
-    var last: Snapshot<HTTPResponse>?
+    var last: Snapshot<HTTP.Response>?
     for try await snapshot in bench.cache(transfer).responses(to: request, options: FetchOptions()) { last = snapshot }
     return try #require(last)
   }
@@ -27,7 +27,7 @@ struct PartyTests {
   func eachPartyHasItsOwnResponse(name: String) async throws {
     for value in ["alice", "bob", "alice", "bob"] {
       let answer = try await get(
-        HTTPFields([HTTPFields.Field(name, value)]), secret: ["X-Tenant"], from: FakeTransfer(200, Self.fresh, value))
+        HTTP.Fields([HTTP.Fields.Field(name, value)]), secret: ["X-Tenant"], from: FakeTransfer(200, Self.fresh, value))
       #expect(answer.value.body == Array(value.utf8))
     }
     #expect(bench.storage.count(of: HTTPCacheBench.url) == 2)
@@ -49,13 +49,13 @@ struct PartyTests {
 
   /// Neither a waiting party nor another process's sees the request of another party, and its name gives no secret away.
   @Test func eachPartyHasItsOwnRequest() throws {
-    func subject(_ fields: HTTPFields, _ key: CredentialKey, url: String = HTTPCacheBench.url) -> URLTarget {
+    func subject(_ fields: HTTP.Fields, _ key: CredentialKey, url: String = HTTPCacheBench.url) -> URLTarget {
       var rules = HTTPCacheRules(freshness: HTTPCacheBench.freshness)
       rules.credentialKey = key
       let cache = HTTPCache(
         responses: bench.storage.responses, transfer: bench.transfer,
         services: FetchServices(rules: rules, now: { .zero }))
-      return URLTarget(request: HTTPRequest(url: url, fields: fields), cache: cache)
+      return URLTarget(request: HTTP.Request(url: url, fields: fields), cache: cache)
     }
     let keys = ([1, 2] as [UInt8]).map { number in CredentialKey { () throws(CacheError) in [number] } }
     let cookies = try keys.flatMap { key in try ["a=1", "a=2"].map { try subject(["Cookie": $0], key).coalescingKey() }
@@ -104,10 +104,10 @@ struct PartyTests {
       ("http://a.example/y", "http://a.example/y", nil, nil), ("http://c.example/y", "http://c.example/y", nil, nil),
     ] as [(String, String, String?, String?)])
   func redirectionsOfAHost(location: String, url: String, host: String?, secret: String?) async throws {
-    let redirect = HTTPResponse(HTTPResponseHead(status: 302, fields: ["Location": location]))
-    let end = HTTPResponse(HTTPResponseHead(status: 200), body: [1])
+    let redirect = HTTP.Response(HTTP.ResponseHead(status: 302, fields: ["Location": location]))
+    let end = HTTP.Response(HTTP.ResponseHead(status: 200), body: [1])
     let transfer = FakeTransfer(end, but: [HTTPCacheBench.url: redirect])
-    var request = HTTPRequest(
+    var request = HTTP.Request(
       url: HTTPCacheBench.url, fields: ["Host": "b.example", "X-Key": "s", "Cookie": "c=1", "X-Plain": "p"])
     request.secretFields = ["x-key"]
     let responses = bench.cache(transfer).followedResponses(to: request, options: FetchOptions(), maxRedirects: 1)
@@ -119,11 +119,11 @@ struct PartyTests {
 
   /// The GET that takes the place of a POST has the same secrets, which do not go to another origin either.
   @Test func secretsStaySecretOnTheWay() async throws {
-    let there = HTTPResponse(HTTPResponseHead(status: 303, fields: ["Location": "/y"]))
-    let away = HTTPResponse(HTTPResponseHead(status: 302, fields: ["Location": "http://c.example/"]))
+    let there = HTTP.Response(HTTP.ResponseHead(status: 303, fields: ["Location": "/y"]))
+    let away = HTTP.Response(HTTP.ResponseHead(status: 302, fields: ["Location": "http://c.example/"]))
     let transfer = FakeTransfer(
-      HTTPResponse(HTTPResponseHead(status: 200)), but: [HTTPCacheBench.url: there, "http://a.example/y": away])
-    var request = HTTPRequest(method: "POST", url: HTTPCacheBench.url, fields: ["X-Key": "s"], body: [1])
+      HTTP.Response(HTTP.ResponseHead(status: 200)), but: [HTTPCacheBench.url: there, "http://a.example/y": away])
+    var request = HTTP.Request(method: "POST", url: HTTPCacheBench.url, fields: ["X-Key": "s"], body: [1])
     request.secretFields = ["X-Key"]
     let responses = bench.cache(transfer).followedResponses(to: request, options: FetchOptions(), maxRedirects: 2)
     for try await _ in responses {}
@@ -136,8 +136,8 @@ struct PartyTests {
     var services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
     services.rules.credentialKey = CredentialKey { () throws(CacheError) in throw CacheError(.ioFailed, "no key") }
     let cache = HTTPCache(responses: bench.storage.responses, transfer: bench.transfer, services: services)
-    for (fields, isKept) in [(["Cookie": "a=1"], false), ([:], true)] as [(HTTPFields, Bool)] {
-      let request = HTTPRequest(url: HTTPCacheBench.url, fields: fields)
+    for (fields, isKept) in [(["Cookie": "a=1"], false), ([:], true)] as [(HTTP.Fields, Bool)] {
+      let request = HTTP.Request(url: HTTPCacheBench.url, fields: fields)
       for try await snapshot in cache.responses(to: request, options: FetchOptions()) {
         #expect(snapshot.source == .origin && snapshot.entry.isStored == isKept)
         #expect(snapshot.warnings.map(\.message) == (isKept ? [] : ["no key"]))
@@ -157,11 +157,11 @@ struct WrittenRequestTests {
     ("http://bücher.example", "http://xn--bcher-kva.example/"), ("http://h/\u{F7E9}", "http://h/%EF%9F%A9"),
   ])
   func theURLIsNormalised(text: String, url: String) throws {
-    #expect(try HTTPRequest(url: text).checked().url == url)
+    #expect(try HTTP.Request(url: text).checked().url == url)
   }
 
   @Test func dotSegmentsAreKeptOnRequest() throws {
-    var written = HTTPRequest(url: "HTTP://h/a/../%2e/b")
+    var written = HTTP.Request(url: "HTTP://h/a/../%2e/b")
     written.keepsDotSegments = true
     let request = try written.checked()
     #expect(request.url == "http://h/a/../%2e/b" && request.keepsDotSegments)
@@ -172,13 +172,13 @@ struct WrittenRequestTests {
     "http://a／b/", "http://a@b\\c/", "http://a/\n", "http://a/x\r",
   ])
   func urlsThatAreNotOfAServerAreRefused(text: String) throws {
-    let error = #expect(throws: CacheError.self) { try HTTPRequest(url: text).checked() }
+    let error = #expect(throws: CacheError.self) { try HTTP.Request(url: text).checked() }
     #expect(error?.code == .invalidRequest)
     #expect(error?.hint.isEmpty == false)
   }
 
   @Test func aRefusedURLIsNotRepeated() throws {
-    let error = #expect(throws: CacheError.self) { try HTTPRequest(url: "ftp://u:s3cret@example.com/").checked() }
+    let error = #expect(throws: CacheError.self) { try HTTP.Request(url: "ftp://u:s3cret@example.com/").checked() }
     #expect(error?.message.contains("s3cret") == false)
   }
 
@@ -186,28 +186,28 @@ struct WrittenRequestTests {
     arguments: [
       ("https://user:pass@example.com/", [], "Basic dXNlcjpwYXNz"), ("https://user@example.com/", [], "Basic dXNlcjo="),
       ("https://a%40b:c@example.com/", [], "Basic YUBiOmM="), ("https://example.com/", [], nil),
-      ("https://user:pass@example.com/", [HTTPFields.Field("authorization", "Bearer t")], "Bearer t"),
-    ] as [(String, [HTTPFields.Field], String?)])
-  func credentialsInTheURLBecomeAField(url: String, fields: [HTTPFields.Field], authorization: String?) throws {
-    let request = try HTTPRequest(url: url, fields: HTTPFields(fields)).checked()
+      ("https://user:pass@example.com/", [HTTP.Fields.Field("authorization", "Bearer t")], "Bearer t"),
+    ] as [(String, [HTTP.Fields.Field], String?)])
+  func credentialsInTheURLBecomeAField(url: String, fields: [HTTP.Fields.Field], authorization: String?) throws {
+    let request = try HTTP.Request(url: url, fields: HTTP.Fields(fields)).checked()
     #expect(request.fields["Authorization"] == authorization)
   }
 
   @Test(arguments: [("", "a"), ("a b", "c"), ("a:", "b"), ("a", "b\r\nc: d"), ("a", "\u{0}"), ("ä", "b")])
   func malformedFieldsAreRefused(name: String, value: String) {
-    let request = HTTPRequest(url: "http://a/", fields: HTTPFields([HTTPFields.Field(name, value)]))
+    let request = HTTP.Request(url: "http://a/", fields: HTTP.Fields([HTTP.Fields.Field(name, value)]))
     #expect(throws: CacheError.self) { try request.checked() }
   }
 
   @Test(arguments: ["", "GE T", "GET\n", "G(T"]) func malformedMethodsAreRefused(method: String) {
-    #expect(throws: CacheError.self) { try HTTPRequest(method: method, url: "http://a/").checked() }
+    #expect(throws: CacheError.self) { try HTTP.Request(method: method, url: "http://a/").checked() }
   }
 
   @Test func contentForAHEADIsRefused() throws {
     let error = #expect(throws: CacheError.self) {
-      try HTTPRequest(method: "HEAD", url: "http://a/", body: [1]).checked()
+      try HTTP.Request(method: "HEAD", url: "http://a/", body: [1]).checked()
     }
     #expect(error?.code == .invalidRequest)
-    #expect(try HTTPRequest(method: "HEAD", url: "http://a/").checked().body.isEmpty)
+    #expect(try HTTP.Request(method: "HEAD", url: "http://a/").checked().body.isEmpty)
   }
 }

@@ -147,7 +147,7 @@ struct OriginTests {
 
 /// Stands in for the servers of the public interfaces: it answers by path, and remembers what it was asked.
 final class FakeServer: DataTransferService {
-  fileprivate let state = Mutex<(requests: [HTTPRequest], transports: [Configuration.Transport])>(([], []))
+  fileprivate let state = Mutex<(requests: [HTTP.Request], transports: [Configuration.Transport])>(([], []))
   private let status: Int
   private let body: String?
 
@@ -157,22 +157,22 @@ final class FakeServer: DataTransferService {
     self.body = body
   }
 
-  var requests: [HTTPRequest] { state.withLock(\.requests) }
+  var requests: [HTTP.Request] { state.withLock(\.requests) }
 
   /// The limits under which transfers were made.
   var transports: [Configuration.Transport] { state.withLock(\.transports) }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     state.withLock { $0.requests.append(request) }
     if request.fields["If-None-Match"] == Self.tag {
-      return HTTPResponse(HTTPResponseHead(status: 304, fields: ["ETag": Self.tag, "Cache-Control": "max-age=60"]))
+      return HTTP.Response(HTTP.ResponseHead(status: 304, fields: ["ETag": Self.tag, "Cache-Control": "max-age=60"]))
     }
     let (type, body) = Self.content(request.url)
-    let fields: HTTPFields = [
+    let fields: HTTP.Fields = [
       "Content-Type": type, "Cache-Control": "public, max-age=60, stale-if-error=600", "ETag": Self.tag,
       "Vary": "Accept,Accept-Encoding,Content-Type",
     ]
-    return HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: Array((self.body ?? body).utf8))
+    return HTTP.Response(HTTP.ResponseHead(status: status, fields: fields), body: Array((self.body ?? body).utf8))
   }
 
   private static let tag = "W/\"v1\""

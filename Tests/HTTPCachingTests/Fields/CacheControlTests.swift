@@ -96,10 +96,10 @@ struct CacheControlTests {
   }
 
   @Test func readsTheLinesOfAMessage() {
-    let fields: HTTPFields = ["cache-control": "public", "Other": "no-store", "CACHE-CONTROL": "max-age=5"]
+    let fields: HTTP.Fields = ["cache-control": "public", "Other": "no-store", "CACHE-CONTROL": "max-age=5"]
     let control = CacheControl(fields)
     #expect(control.contains("public") && !control.contains("no-store"))
     #expect(control.seconds("max-age") == .seconds(5))
-    #expect(!CacheControl([:] as HTTPFields).contains("public"))
+    #expect(!CacheControl([:] as HTTP.Fields).contains("public"))
   }
 }

@@ -22,7 +22,7 @@ struct RequestTargetTests {
       ("http://a.example/a/../%7e?b", "b.example", "http://b.example/a/../%7e?b", "http://a.example"),
     ] as [(String, String?, String, String?)])
   func hostNamesTheServer(url: String, host: String?, target: String, detour: String?) {
-    let request = HTTPRequest(url: url, fields: host.map { ["host": $0] as HTTPFields } ?? [:])
+    let request = HTTP.Request(url: url, fields: host.map { ["host": $0] as HTTP.Fields } ?? [:])
     #expect(request.hasValidHost)
     #expect(request.target == target && request.detour == detour)
     if detour != nil { #expect(request.address(of: target) == (url == "http://a.example" ? "http://a.example/" : url)) }
@@ -34,19 +34,19 @@ struct RequestTargetTests {
     "http://a",
   ])
   func urlsWithoutAServerAreInvalid(host: String) {
-    let request = HTTPRequest(url: "http://a.example/", fields: ["Host": host])
+    let request = HTTP.Request(url: "http://a.example/", fields: ["Host": host])
     #expect(!request.hasValidHost)
     #expect(request.target == request.url && request.detour == nil)
   }
 
   @Test func twoHostsAreInvalid() {
-    let request = HTTPRequest(url: "http://a.example/", fields: ["Host": "b.example", "HOST": "b.example"])
+    let request = HTTP.Request(url: "http://a.example/", fields: ["Host": "b.example", "HOST": "b.example"])
     #expect(!request.hasValidHost)
   }
 
   @Test func anUnsafeRequestInvalidatesWithinItsHost() {
-    let request = HTTPRequest(method: "POST", url: "http://a.example/x", fields: ["Host": "b.example"])
-    let head = HTTPResponseHead(
+    let request = HTTP.Request(method: "POST", url: "http://a.example/x", fields: ["Host": "b.example"])
+    let head = HTTP.ResponseHead(
       status: 201, fields: ["Location": "/y", "Content-Location": "http://a.example/z"])
     #expect(
       HTTPCacheRules.testing().invalidated(by: head, to: request) == ["http://b.example/x", "http://b.example/y"])

@@ -23,17 +23,17 @@ extension HTTPCacheRules {
 
   /// The head stored for a response that was sent and received at once.
   func stored(
-    _ fields: HTTPFields, status: Int = 200, for request: HTTPFields = [:], method: String = "GET",
+    _ fields: HTTP.Fields, status: Int = 200, for request: HTTP.Fields = [:], method: String = "GET",
     at time: Duration = received
   ) -> StoredHead? {
     return stored(
-      HTTPResponseHead(status: status, fields: fields), for: .testing(request, method: method), requestTime: time,
+      HTTP.ResponseHead(status: status, fields: fields), for: .testing(request, method: method), requestTime: time,
       responseTime: time)
   }
 
   /// The decision `seconds` after `received`.
   func decision(
-    _ stored: StoredHead?, for request: HTTPFields = [:], after seconds: Int, method: String = "GET",
+    _ stored: StoredHead?, for request: HTTP.Fields = [:], after seconds: Int, method: String = "GET",
     options: FetchOptions = FetchOptions()
   ) -> CacheDecision {
     return decision(
@@ -43,23 +43,23 @@ extension HTTPCacheRules {
 
 extension VariantSelector {
   /// Whether the response may answer `request`, with the key of the process.
-  func selects(_ request: HTTPRequest) -> Bool {
+  func selects(_ request: HTTP.Request) -> Bool {
     VariantSelector(names: names, request: request, key: .ofProcess) == self
   }
 }
 
-extension HTTPRequest {
-  static func testing(_ fields: HTTPFields = [:], method: String = "GET") -> HTTPRequest {
-    HTTPRequest(method: method, url: "http://example.com/x", fields: fields)
+extension HTTP.Request {
+  static func testing(_ fields: HTTP.Fields = [:], method: String = "GET") -> HTTP.Request {
+    HTTP.Request(method: method, url: "http://example.com/x", fields: fields)
   }
 }
 
-extension HTTPFields {
+extension HTTP.Fields {
   /// All lines in one, to describe a case.
   var text: String { lines.map { "\($0.name): \($0.value)" }.joined(separator: " | ") }
 }
 
-extension HTTPFields: CustomTestStringConvertible {
+extension HTTP.Fields: CustomTestStringConvertible {
   /// All lines in one.
   public var testDescription: String { "[\(text)]" }
 }

@@ -8,15 +8,15 @@ import Testing
 struct CombiningTests {
   private static let content = "0123456789"
 
-  private static func part(_ offsets: Range<Int>, _ fields: HTTPFields = ["ETag": "\"v\""]) -> HTTPResponse {
+  private static func part(_ offsets: Range<Int>, _ fields: HTTP.Fields = ["ETag": "\"v\""]) -> HTTP.Response {
     var fields = fields
     fields["Content-Range"] = "bytes \(offsets.lowerBound)-\(offsets.upperBound - 1)/\(content.count)"
     fields["Content-Length"] = String(offsets.count)
-    return HTTPResponse(
-      HTTPResponseHead(status: 206, fields: fields), body: Array(Array(content.utf8)[offsets]))
+    return HTTP.Response(
+      HTTP.ResponseHead(status: 206, fields: fields), body: Array(Array(content.utf8)[offsets]))
   }
 
-  private func combined(_ old: HTTPResponse, _ new: HTTPResponse) throws -> (StoredHead, String)? {
+  private func combined(_ old: HTTP.Response, _ new: HTTP.Response) throws -> (StoredHead, String)? {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(rules.stored(old.head.fields, status: old.head.status))
     let result = rules.combined(stored, old.body, with: new, now: received + .seconds(5))
@@ -62,15 +62,15 @@ struct CombiningTests {
         ["ETag": "\"v\"", "Last-Modified": date(-99), "Date": date()], ["Last-Modified": date(-99), "Date": date()],
         false
       ),
-    ] as [(HTTPFields, HTTPFields, Bool)])
-  func joinsTheSameContentOnly(_ old: HTTPFields, _ new: HTTPFields, isSame: Bool) throws {
+    ] as [(HTTP.Fields, HTTP.Fields, Bool)])
+  func joinsTheSameContentOnly(_ old: HTTP.Fields, _ new: HTTP.Fields, isSame: Bool) throws {
     let result = try combined(Self.part(0..<5, old), Self.part(5..<10, new))
     #expect((result != nil) == isSame)
   }
 
   @Test func takesTheNewHeaderFields() throws {
-    let old: HTTPFields = ["ETag": "\"v\"", "A": "1", "B": "1", "Cache-Control": "max-age=60"]
-    let new: HTTPFields = ["ETag": "\"v\"", "A": "2", "Cache-Control": "max-age=10"]
+    let old: HTTP.Fields = ["ETag": "\"v\"", "A": "1", "B": "1", "Cache-Control": "max-age=60"]
+    let new: HTTP.Fields = ["ETag": "\"v\"", "A": "2", "Cache-Control": "max-age=10"]
     let (head, _) = try #require(try combined(Self.part(0..<5, old), Self.part(5..<10, new)))
     #expect(head.head.fields["a"] == "2" && head.head.fields["b"] == "1")
     #expect(head.storedAt == received + .seconds(5))
@@ -78,13 +78,13 @@ struct CombiningTests {
   }
 
   @Test func aCompleteResponseTakesNewBytes() throws {
-    let old = HTTPResponse(HTTPResponseHead(status: 200, fields: ["ETag": "\"v\""]), body: Array(Self.content.utf8))
+    let old = HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["ETag": "\"v\""]), body: Array(Self.content.utf8))
     let (head, text) = try #require(try combined(old, Self.part(2..<4)))
     #expect(head.head.status == 200 && text == Self.content)
   }
 
   @Test func nothingElseIsJoined() throws {
-    let whole = HTTPResponse(HTTPResponseHead(status: 200, fields: ["ETag": "\"v\""]), body: Array(Self.content.utf8))
+    let whole = HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["ETag": "\"v\""]), body: Array(Self.content.utf8))
     #expect(try combined(Self.part(0..<5), whole) == nil)
     var short = Self.part(5..<10)
     short.body.removeLast()
@@ -111,7 +111,7 @@ struct CombiningTests {
         guard let result else { continue }
         extent = min(extent.lowerBound, next.lowerBound)..<max(extent.upperBound, next.upperBound)
         text = result.1
-        response = HTTPResponse(result.0.head, body: Array(text.utf8))
+        response = HTTP.Response(result.0.head, body: Array(text.utf8))
         try #require(text == String(decoding: Array(Self.content.utf8)[extent], as: UTF8.self), "seed \(seed)")
       }
     }

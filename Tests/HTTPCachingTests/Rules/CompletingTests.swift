@@ -6,23 +6,23 @@ import Testing
 /// RFC 9111, section 3.4; RFC 9110, sections 13.1.5 and 14.
 struct CompletingTests {
   private static let content = "0123456789"
-  private static let tag: HTTPFields = ["ETag": "\"v\""]
+  private static let tag: HTTP.Fields = ["ETag": "\"v\""]
 
-  private static func part(_ offsets: Range<Int>, _ fields: HTTPFields = tag) -> HTTPResponse {
+  private static func part(_ offsets: Range<Int>, _ fields: HTTP.Fields = tag) -> HTTP.Response {
     var fields = fields
     fields["Content-Range"] = ContentRange(offsets, of: content.count).text
     fields["Content-Length"] = String(offsets.count)
-    return HTTPResponse(HTTPResponseHead(status: 206, fields: fields), body: Array(Array(content.utf8)[offsets]))
+    return HTTP.Response(HTTP.ResponseHead(status: 206, fields: fields), body: Array(Array(content.utf8)[offsets]))
   }
 
-  private static func stored(_ response: HTTPResponse) throws -> StoredHead {
+  private static func stored(_ response: HTTP.Response) throws -> StoredHead {
     try #require(HTTPCacheRules.testing().stored(response.head.fields, status: response.head.status))
   }
 
   /// The stored part, the request, and the range to request from the origin; `nil` for an unchanged request.
   struct Question: Sendable, CustomTestStringConvertible {
     let stored: Range<Int>
-    var request: HTTPFields = [:]
+    var request: HTTP.Fields = [:]
     var fields = tag
     var method = "GET"
     var limit = Int.max
@@ -65,7 +65,7 @@ struct CompletingTests {
   @Test(arguments: Question.all)
   func requestsTheMissingPart(_ question: Question) throws {
     let stored = try Self.stored(Self.part(question.stored, question.fields))
-    let request = HTTPRequest.testing(question.request, method: question.method)
+    let request = HTTP.Request.testing(question.request, method: question.method)
     let rest = HTTPCacheRules.testing().completing(
       request, stored, count: question.stored.count, limit: question.limit)
     #expect(rest?.fields["range"] == question.range)
@@ -75,8 +75,8 @@ struct CompletingTests {
   /// The origin's answer to the request for the rest of `0..<4`.
   struct Answer: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let response: HTTPResponse
-    var request: HTTPFields = [:]
+    let response: HTTP.Response
+    var request: HTTP.Fields = [:]
     var joined: String?
     var status = 200
 
@@ -100,7 +100,7 @@ struct CompletingTests {
       Answer(testDescription: "all of it", response: changed { $0.head.status = 200 }),
     ]
 
-    private static func changed(_ change: (inout HTTPResponse) -> Void) -> HTTPResponse {
+    private static func changed(_ change: (inout HTTP.Response) -> Void) -> HTTP.Response {
       var response = part(4..<10)
       change(&response)
       return response
@@ -133,10 +133,10 @@ struct CompletingTests {
       (206, ["ETag": "\"v\"", "Content-Length": "6", "Content-Range": "bytes 4-9/10"], 2, "bytes 4-5/10"),
       (206, ["ETag": "\"v\"", "Content-Length": "6"], 2, nil),
       (404, ["ETag": "\"v\"", "Content-Length": "10"], 4, nil),
-    ] as [(Int, HTTPFields, Int, String?)])
-  func keepsTheBeginning(_ status: Int, _ fields: HTTPFields, _ count: Int, _ place: String?) {
-    let response = HTTPResponse(
-      HTTPResponseHead(version: .http11, status: status, reason: "Fine", fields: fields),
+    ] as [(Int, HTTP.Fields, Int, String?)])
+  func keepsTheBeginning(_ status: Int, _ fields: HTTP.Fields, _ count: Int, _ place: String?) {
+    let response = HTTP.Response(
+      HTTP.ResponseHead(version: .http11, status: status, reason: "Fine", fields: fields),
       body: [UInt8](repeating: 1, count: count))
     let beginning = HTTPCacheRules.testing().beginning(of: response, now: received)
     #expect(beginning?.head.fields["content-range"] == place)

@@ -7,17 +7,17 @@ struct CredentialTests {
   static let url = "http://example.com/x"
 
   private static func request(
-    _ fields: HTTPFields, secret: Set<String> = [], parameters: HTTPFields = [:], url: String = CredentialTests.url,
+    _ fields: HTTP.Fields, secret: Set<String> = [], parameters: HTTP.Fields = [:], url: String = CredentialTests.url,
     identity: String? = nil
-  ) -> HTTPRequest {
-    var request = HTTPRequest(url: url, fields: fields, clientIdentity: identity)
+  ) -> HTTP.Request {
+    var request = HTTP.Request(url: url, fields: fields, clientIdentity: identity)
     request.secretFields = secret
     request.secretParameters = parameters
     return request
   }
 
   /// Requests of which no two are by the same party, or at the same server.
-  static let parties: [HTTPRequest] = [
+  static let parties: [HTTP.Request] = [
     request([:]), request(["Authorization": "a"]), request(["Authorization": "b"]), request(["Cookie": "a=1"]),
     request(["Cookie": "a=2"]), request(["Cookie": "a=1; b=1"]), request(["Proxy-Authorization": "a"]),
     request(["Authorization": "a", "Cookie": "a=1"]), request(["X-Key": "a"], secret: ["x-key"]),
@@ -100,7 +100,7 @@ struct CredentialTests {
   func aSharedCacheKeepsPublicResponses(directives: String, isKept: Bool) throws {
     let rules = HTTPCacheRules.testing(isShared: true)
     for party in Self.parties where party.hasCredentials {
-      let head = HTTPResponseHead(status: 200, fields: ["Cache-Control": directives])
+      let head = HTTP.ResponseHead(status: 200, fields: ["Cache-Control": directives])
       let stored = rules.stored(head, for: party, requestTime: received, responseTime: received)
       #expect((stored != nil) == isKept, "\(party.fields.text)")
       guard let stored else { continue }
@@ -126,7 +126,7 @@ struct CredentialTests {
       #expect(trace.criteria.allSatisfy { !$0.finding.contains("hush") })
     }
     let refusal = HTTPCacheRules.testing(isShared: true).refusal(
-      to: HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"]),
+      to: HTTP.ResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"]),
       for: Self.request(["X-Key": "hush"], secret: ["x-key"]))
     #expect(refusal == "the request had credentials (X-Key), and the cache is shared")
   }

@@ -24,11 +24,11 @@ struct FreshnessTests {
       (["Expires": date(50), "CDN-Cache-Control": "X"], 50, 50),
       (["Cache-Control": "max-age=60", "CDN-Cache-Control": "no-cache"], 60, 0),
       (["Cache-Control": "max-age=60", "CDN-Cache-Control": "max-age=\"10\""], 60, 0),
-    ] as [(HTTPFields, Int, Int)])
-  func lasts(_ fields: HTTPFields, privately: Int, shared: Int) {
+    ] as [(HTTP.Fields, Int, Int)])
+  func lasts(_ fields: HTTP.Fields, privately: Int, shared: Int) {
     for (isShared, seconds) in [(false, privately), (true, shared)] {
       let rules = HTTPCacheRules.testing(isShared: isShared, timeToLive: 30)
-      let lifetime = rules.freshnessLifetime(of: HTTPResponseHead(status: 200, fields: fields), receivedAt: received)
+      let lifetime = rules.freshnessLifetime(of: HTTP.ResponseHead(status: 200, fields: fields), receivedAt: received)
       #expect(lifetime.duration == .seconds(seconds), "shared: \(isShared)")
     }
   }
@@ -47,10 +47,10 @@ struct FreshnessTests {
       (["Expires": "Sat, 21 Nov 2026 10:00:50 UTC"], 0), (["Expires": "Sat, 21-Nov-2026 10:00:50 GMT"], 0),
       (["Expires": "Fri, 31 Dec 9999 23:59:59 GMT"], 251_607_045_599),
       (["Expires": "Fri, 31 Dec 9999 23:59:59 GMT", "Date": "Sat, 01 Jan 0000 00:00:00 GMT"], 315_569_519_999),
-    ] as [(HTTPFields, Int)])
-  func lastsUntilItExpires(_ fields: HTTPFields, _ seconds: Int) {
+    ] as [(HTTP.Fields, Int)])
+  func lastsUntilItExpires(_ fields: HTTP.Fields, _ seconds: Int) {
     let rules = HTTPCacheRules.testing(timeToLive: 30)
-    let lifetime = rules.freshnessLifetime(of: HTTPResponseHead(status: 200, fields: fields), receivedAt: received)
+    let lifetime = rules.freshnessLifetime(of: HTTP.ResponseHead(status: 200, fields: fields), receivedAt: received)
     #expect(lifetime.duration == .seconds(seconds))
   }
 
@@ -70,12 +70,12 @@ struct FreshnessTests {
       (599, ["Cache-Control": "max-age=60"], 60, 60), (302, ["Expires": date(60)], 60, 60),
       (200, ["Cache-Control": "must-revalidate", "Last-Modified": date(-1_000)], 100, 200),
       (200, ["Last-Modified": "Sat, 01 Jan 0000 00:00:00 GMT"], 200, 200), (200, ["Pragma": "no-cache"], 0, 200),
-    ] as [(Int, HTTPFields, Int, Int)])
-  func isGuessed(_ status: Int, _ fields: HTTPFields, ofURL: Int, ofTypedOrigin: Int) {
+    ] as [(Int, HTTP.Fields, Int, Int)])
+  func isGuessed(_ status: Int, _ fields: HTTP.Fields, ofURL: Int, ofTypedOrigin: Int) {
     for (heuristic, seconds) in [(HTTPCacheRules.Heuristic.lastModified, ofURL), (.timeToLive, ofTypedOrigin)] {
       var rules = HTTPCacheRules.testing(timeToLive: 200)
       rules.heuristic = heuristic
-      let head = HTTPResponseHead(status: status, fields: fields)
+      let head = HTTP.ResponseHead(status: status, fields: fields)
       #expect(rules.freshnessLifetime(of: head, receivedAt: received).duration == .seconds(seconds), "\(heuristic)")
     }
   }
@@ -93,10 +93,11 @@ struct FreshnessTests {
       (["Date": "Sat, 01 Jan 0000 00:00:00 GMT"], 0, 63_962_474_400), (["Date": "Fri, 31 Dec 9999 23:59:59 GMT"], 1, 1),
       // The clock was set back between request and response.
       ([:], -100, 0), (["Age": "10"], -100, 10),
-    ] as [(HTTPFields, Int, Int)])
-  func isOldAtFirst(_ fields: HTTPFields, delay: Int, _ seconds: Int) {
+    ] as [(HTTP.Fields, Int, Int)])
+  func isOldAtFirst(_ fields: HTTP.Fields, delay: Int, _ seconds: Int) {
     let age = HTTPCacheRules.testing().initialAge(
-      of: HTTPResponseHead(status: 200, fields: fields), requestTime: received - .seconds(delay), responseTime: received
+      of: HTTP.ResponseHead(status: 200, fields: fields), requestTime: received - .seconds(delay),
+      responseTime: received
     )
     #expect(age == .seconds(seconds))
   }
@@ -117,7 +118,7 @@ struct FreshnessTests {
 
   @Test(arguments: ["Age": "99999999999999999999", "Date": "Sat, 01 Jan 0000 00:00:00 GMT"].map { ($0, $1) })
   func somethingAbsurdlyOldIsStale(_ name: String, _ value: String) throws {
-    let fields = HTTPFields([.init(name, value), .init("Cache-Control", "max-age=99999999999")])
+    let fields = HTTP.Fields([.init(name, value), .init("Cache-Control", "max-age=99999999999")])
     let stored = try #require(HTTPCacheRules.testing().stored(fields))
     #expect(try #require(stored.remainingFreshness(at: received)) <= .zero)
     #expect(stored.retainUntil >= received)

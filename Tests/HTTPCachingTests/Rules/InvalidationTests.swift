@@ -34,13 +34,13 @@ struct InvalidationTests {
       (["Location": "/%e9", "Content-Location": "/%E9"], ["/%e9"]), (["Location": "/%78"], []),
       (["Location": "/caf\u{F7E9}"], ["/caf%E9"]), (["Content-Location": "/caf\u{F7E9}"], ["/caf%E9"]),
       (["Content-Location": "/y", "content-location": "/z"], ["/y", "/z"]), (["Location": "/a/%2e%2e/y"], ["/y"]),
-    ] as [(HTTPFields, [String])])
-  func namedURLsAreInvalidatedWithinTheOrigin(_ fields: HTTPFields, _ paths: [String]) {
+    ] as [(HTTP.Fields, [String])])
+  func namedURLsAreInvalidatedWithinTheOrigin(_ fields: HTTP.Fields, _ paths: [String]) {
     #expect(invalidated("POST", 201, fields) == (["/x"] + paths).map { "http://example.com\($0)" })
   }
 
-  private func invalidated(_ method: String, _ status: Int, _ fields: HTTPFields = [:]) -> [String] {
+  private func invalidated(_ method: String, _ status: Int, _ fields: HTTP.Fields = [:]) -> [String] {
     HTTPCacheRules.testing().invalidated(
-      by: HTTPResponseHead(status: status, fields: fields), to: .testing(method: method))
+      by: HTTP.ResponseHead(status: status, fields: fields), to: .testing(method: method))
   }
 }

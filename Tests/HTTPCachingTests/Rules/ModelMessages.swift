@@ -41,8 +41,8 @@ struct ModelResponse: Sendable, Hashable {
   var targeted: ModelControl?
   var vary: [String] = []
 
-  var head: HTTPResponseHead {
-    var fields: HTTPFields = [:]
+  var head: HTTP.ResponseHead {
+    var fields: HTTP.Fields = [:]
     fields["Date"] = date.map { HTTPDate.text(received + .seconds($0)) }
     fields["Age"] = age.map(String.init)
     fields["Expires"] = expires.map { HTTPDate.text(received + .seconds($0)) }
@@ -51,7 +51,7 @@ struct ModelResponse: Sendable, Hashable {
     fields["Cache-Control"] = control?.text
     fields["CDN-Cache-Control"] = targeted?.text
     fields["Vary"] = vary.isEmpty ? nil : vary.joined(separator: ", ")
-    return HTTPResponseHead(status: status, fields: fields)
+    return HTTP.ResponseHead(status: status, fields: fields)
   }
 
   static func random(at now: Int, _ generator: inout SeededGenerator) -> ModelResponse {
@@ -90,8 +90,8 @@ struct ModelRequest: Sendable, Hashable {
   var seconds: [String: Int] = [:]
   var hasPragma = false
 
-  var message: HTTPRequest {
-    var fields: HTTPFields = [:]
+  var message: HTTP.Request {
+    var fields: HTTP.Fields = [:]
     for (name, value) in selecting { fields[name] = value }
     fields["Authorization"] = credentials
     let control = ModelControl(flags: flags, seconds: seconds).text

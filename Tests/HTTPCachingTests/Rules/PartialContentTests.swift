@@ -12,11 +12,11 @@ struct PartialContentTests {
     case part(String)
   }
 
-  private static let complete = HTTPResponse(
-    HTTPResponseHead(status: 200, fields: ["ETag": "\"v\"", "Last-Modified": modified, "Date": date(), "A": "1"]),
+  private static let complete = HTTP.Response(
+    HTTP.ResponseHead(status: 200, fields: ["ETag": "\"v\"", "Last-Modified": modified, "Date": date(), "A": "1"]),
     body: Array("0123456789".utf8))
-  private static let partial = HTTPResponse(
-    HTTPResponseHead(
+  private static let partial = HTTP.Response(
+    HTTP.ResponseHead(
       status: 206,
       fields: ["ETag": "\"v\"", "Content-Range": "bytes 3-7/10", "Content-Length": "5", "Date": date(), "A": "1"]),
     body: Array("34567".utf8))
@@ -56,7 +56,7 @@ struct PartialContentTests {
   }
 
   @Test func anEmptyContentHasNoParts() throws {
-    let empty = HTTPResponse(HTTPResponseHead(status: 200))
+    let empty = HTTP.Response(HTTP.ResponseHead(status: 200))
     #expect(try answer(["Range": "bytes=0-"], from: empty) == .whole)
     #expect(try answer(["Range": "bytes=-1"], from: empty) == .whole)
   }
@@ -69,7 +69,7 @@ struct PartialContentTests {
     ("foo", false, false, false),
   ])
   func aRangeCountsIfTheContentIsTheSame(_ condition: String, strong: Bool, weak: Bool, dated: Bool) throws {
-    let heads: [(HTTPFields, Bool)] = [
+    let heads: [(HTTP.Fields, Bool)] = [
       (["ETag": "\"v\"", "Last-Modified": Self.modified, "Date": date()], strong),
       (["ETag": "W/\"v\"", "Last-Modified": Self.modified, "Date": date()], weak),
       (["Last-Modified": Self.modified, "Date": date()], dated),
@@ -78,7 +78,7 @@ struct PartialContentTests {
       ([:], false),
     ]
     for (fields, isPart) in heads {
-      let response = HTTPResponse(HTTPResponseHead(status: 200, fields: fields), body: Self.complete.body)
+      let response = HTTP.Response(HTTP.ResponseHead(status: 200, fields: fields), body: Self.complete.body)
       let answer = try answer(["Range": "bytes=0-1", "If-Range": condition], from: response)
       #expect(answer == (isPart ? .part("01") : .whole), "\(fields)")
     }
@@ -114,11 +114,11 @@ struct PartialContentTests {
       (200, ["Content-Range": "bytes 3-7/10"], 5, 0..<5, true),
       (206, ["Content-Range": "bytes 3-7/10"], 5, 3..<8, false),
       (206, ["Content-Range": "bytes 0-9/10"], 10, 0..<10, true),
-    ] as [(Int, HTTPFields, Int, Range<Int>, Bool)])
-  func knowsTheStoredEntries(_ status: Int, _ fields: HTTPFields, count: Int, _ offsets: Range<Int>, isComplete: Bool)
+    ] as [(Int, HTTP.Fields, Int, Range<Int>, Bool)])
+  func knowsTheStoredEntries(_ status: Int, _ fields: HTTP.Fields, count: Int, _ offsets: Range<Int>, isComplete: Bool)
     throws
   {
-    let content = try #require(PartialContent(HTTPResponseHead(status: status, fields: fields), count: count))
+    let content = try #require(PartialContent(HTTP.ResponseHead(status: status, fields: fields), count: count))
     #expect(content.extent.offsets == offsets && content.isComplete == isComplete)
   }
 
@@ -127,19 +127,19 @@ struct PartialContentTests {
       ([:], 5), (["Content-Range": "bytes 3-7/*"], 5), (["Content-Range": "bytes 3-7/10"], 4),
       (["Content-Range": "bytes 3-7/10"], 6),
       (["Content-Range": "items 3-7/10"], 5), (["Content-Range": "bytes */10"], 0),
-    ] as [(HTTPFields, Int)])
-  func refusesAPartWithoutAPlace(_ fields: HTTPFields, count: Int) {
-    #expect(PartialContent(HTTPResponseHead(status: 206, fields: fields), count: count) == nil)
+    ] as [(HTTP.Fields, Int)])
+  func refusesAPartWithoutAPlace(_ fields: HTTP.Fields, count: Int) {
+    #expect(PartialContent(HTTP.ResponseHead(status: 206, fields: fields), count: count) == nil)
   }
 
   private func answerOf(
-    _ fields: HTTPFields, from response: HTTPResponse, method: String = "GET"
+    _ fields: HTTP.Fields, from response: HTTP.Response, method: String = "GET"
   ) throws -> PartialContent.Answer {
     let content = try #require(PartialContent(response.head, count: response.body.count))
     return content.answer(to: .testing(fields, method: method), now: received)
   }
 
-  private func answer(_ fields: HTTPFields, from response: HTTPResponse, method: String = "GET") throws -> Expected {
+  private func answer(_ fields: HTTP.Fields, from response: HTTP.Response, method: String = "GET") throws -> Expected {
     switch try answerOf(fields, from: response, method: method) {
     case .whole: .whole
     case .missing: .missing

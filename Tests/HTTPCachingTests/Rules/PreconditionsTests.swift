@@ -7,10 +7,10 @@ struct PreconditionsTests {
   enum Expected: Sendable { case pass, notModified, forward }
 
   private static func outcome(
-    _ request: HTTPFields, _ stored: HTTPFields, status: Int = 200, method: String = "GET"
+    _ request: HTTP.Fields, _ stored: HTTP.Fields, status: Int = 200, method: String = "GET"
   ) throws -> Preconditions.Outcome {
     let stored = StoredHead(
-      head: HTTPResponseHead(status: status, fields: stored), storedAt: received, freshUntil: received,
+      head: HTTP.ResponseHead(status: status, fields: stored), storedAt: received, freshUntil: received,
       retainUntil: received)
     return Preconditions(.testing(request, method: method)).outcome(for: stored, now: received + .seconds(60))
   }
@@ -43,9 +43,9 @@ struct PreconditionsTests {
       (["If-Match": "\"v\"", "If-Unmodified-Since": date(-999)], .pass),
       (["If-Match": "\"w\"", "If-None-Match": "\"v\""], .forward),
       (["If-Match": "\"v\"", "If-None-Match": "\"v\""], .notModified),
-    ] as [(HTTPFields, Expected)])
-  func evaluates(_ request: HTTPFields, _ expected: Expected) throws {
-    let stored: HTTPFields = ["ETag": "\"v\"", "Last-Modified": date(-100), "Date": date()]
+    ] as [(HTTP.Fields, Expected)])
+  func evaluates(_ request: HTTP.Fields, _ expected: Expected) throws {
+    let stored: HTTP.Fields = ["ETag": "\"v\"", "Last-Modified": date(-100), "Date": date()]
     for (method, status) in [("GET", 200), ("HEAD", 200), ("GET", 206)] {
       let outcome = try Self.outcome(request, stored, status: status, method: method)
       #expect(Self.expected(outcome) == expected, "\(method), \(status)")
@@ -55,7 +55,7 @@ struct PreconditionsTests {
 
   @Test(arguments: [404, 301, 204, 500], ["If-None-Match", "If-Match"])
   func aFailureHasNoConditions(_ status: Int, _ name: String) throws {
-    var request: HTTPFields = [:]
+    var request: HTTP.Fields = [:]
     request[name] = "*"
     #expect(try Self.outcome(request, ["ETag": "\"v\""], status: status) == .pass)
   }
@@ -69,8 +69,8 @@ struct PreconditionsTests {
     arguments: [
       (["Date": date(-50)], -50, true), (["Date": date(-50)], -51, false), ([:], 0, true), ([:], -1, false),
       (["Last-Modified": "foo", "Date": date(-50)], -50, true), (["Last-Modified": "foo"], -1, false),
-    ] as [(HTTPFields, Int, Bool)])
-  func findsTheLastChange(_ stored: HTTPFields, since seconds: Int, isSame: Bool) throws {
+    ] as [(HTTP.Fields, Int, Bool)])
+  func findsTheLastChange(_ stored: HTTP.Fields, since seconds: Int, isSame: Bool) throws {
     let outcome = try Self.outcome(["If-Modified-Since": date(seconds)], stored)
     #expect(Self.expected(outcome) == (isSame ? .notModified : .pass))
   }
@@ -94,8 +94,8 @@ struct PreconditionsTests {
         ], ["Date", "ETag", "Cache-Control", "Expires", "Vary", "Content-Location", "A"]
       ),
       (["Last-Modified": "m", "Content-Type": "t"], ["Last-Modified"]),
-    ] as [(HTTPFields, [String])])
-  func aNotModifiedHeadHasTheFieldsThatACacheNeeds(_ stored: HTTPFields, _ names: [String]) throws {
+    ] as [(HTTP.Fields, [String])])
+  func aNotModifiedHeadHasTheFieldsThatACacheNeeds(_ stored: HTTP.Fields, _ names: [String]) throws {
     guard case .notModified(let head) = try Self.outcome(["If-None-Match": "*"], stored) else {
       Issue.record("modified")
       return

@@ -7,8 +7,8 @@ import Testing
 struct ReuseTests {
   /// The stored response, the request, the time between them, and the decisions of a private and of a shared cache.
   struct Row: Sendable, CustomStringConvertible {
-    let response: HTTPFields
-    let request: HTTPFields
+    let response: HTTP.Fields
+    let request: HTTP.Fields
     let seconds: Int
     let action: CacheDecision.Action
     let reason: CacheDecision.ForwardReason?
@@ -18,7 +18,7 @@ struct ReuseTests {
       _ control: String, _ request: String = "", after seconds: Int, _ action: CacheDecision.Action,
       _ reason: CacheDecision.ForwardReason? = nil, shared: CacheDecision.Action? = nil, tag: String? = "\"v\""
     ) {
-      var response: HTTPFields = ["Cache-Control": control]
+      var response: HTTP.Fields = ["Cache-Control": control]
       response["ETag"] = tag
       self.response = response
       self.request = request.isEmpty ? [:] : ["Cache-Control": request]
@@ -136,8 +136,8 @@ struct ReuseTests {
       (["Pragma": "no-cache"], .revalidate), (["Pragma": "x, No-Cache"], .revalidate), (["Pragma": "x"], .serve),
       (["Pragma": "no-cache", "Cache-Control": "max-age=100"], .serve),
       (["Pragma": "no-cache", "Cache-Control": ""], .serve),
-    ] as [(HTTPFields, CacheDecision.Action)])
-  func obeysPragma(_ request: HTTPFields, _ action: CacheDecision.Action) throws {
+    ] as [(HTTP.Fields, CacheDecision.Action)])
+  func obeysPragma(_ request: HTTP.Fields, _ action: CacheDecision.Action) throws {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60", "ETag": "\"v\""]))
     #expect(rules.decision(stored, for: request, after: 1).action == action)
@@ -163,9 +163,9 @@ struct ReuseTests {
       (.uriMiss, [:], .fetch), (.varyMiss, [:], .fetch), (.partial, [:], .fetch),
       (.uriMiss, ["Cache-Control": "only-if-cached"], .fail),
       (.varyMiss, ["Cache-Control": "only-if-cached, max-stale"], .fail),
-    ] as [(CacheDecision.ForwardReason, HTTPFields, CacheDecision.Action)])
+    ] as [(CacheDecision.ForwardReason, HTTP.Fields, CacheDecision.Action)])
   func sendsTheRequestIfNothingIsSelected(
-    _ missing: CacheDecision.ForwardReason, _ request: HTTPFields, _ action: CacheDecision.Action
+    _ missing: CacheDecision.ForwardReason, _ request: HTTP.Fields, _ action: CacheDecision.Action
   ) {
     let decision = HTTPCacheRules.testing().decision(
       for: .testing(request), stored: nil, missing: missing, options: FetchOptions(), now: received)

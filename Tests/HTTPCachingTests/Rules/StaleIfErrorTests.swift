@@ -50,7 +50,7 @@ struct StaleIfErrorTests {
     let rules = HTTPCacheRules.testing(staleIfError: 30)
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60"]))
     for (request, expected) in [(["Pragma": "no-cache"], false), (["Pragma": "no-cache", "Cache-Control": "a"], true)]
-      as [(HTTPFields, Bool)]
+      as [(HTTP.Fields, Bool)]
     {
       #expect(rules.canServeStale(stored, for: request, at: received + .seconds(61)) == expected)
     }

@@ -7,14 +7,14 @@ struct StoringTests {
   /// A response to a request, and whether a private and a shared cache store it.
   struct Row: Sendable, CustomStringConvertible {
     let status: Int
-    let response: HTTPFields
-    let request: HTTPFields
+    let response: HTTP.Fields
+    let request: HTTP.Fields
     let method: String
     let isKeptPrivately: Bool
     let isKeptShared: Bool
 
     init(
-      _ status: Int = 200, _ response: HTTPFields = [:], for request: HTTPFields = [:], method: String = "GET",
+      _ status: Int = 200, _ response: HTTP.Fields = [:], for request: HTTP.Fields = [:], method: String = "GET",
       _ isKeptPrivately: Bool, _ isKeptShared: Bool
     ) {
       self.status = status
@@ -28,8 +28,8 @@ struct StoringTests {
     var description: String { "\(method) [\(request.text)] -> \(status) [\(response.text)]" }
   }
 
-  private static func control(_ value: String) -> HTTPFields { ["Cache-Control": value] }
-  private static let credentials: HTTPFields = ["Authorization": "Bearer x"]
+  private static func control(_ value: String) -> HTTP.Fields { ["Cache-Control": value] }
+  private static let credentials: HTTP.Fields = ["Authorization": "Bearer x"]
 
   static let directives: [Row] = [
     Row(200, control("max-age=60"), true, true), Row(200, control("no-store"), false, false),
@@ -156,8 +156,8 @@ struct StoringTests {
       ),
       (["Cache-Control": "no-cache=\"A\"", "a": "1", "B": "2"], ["Cache-Control", "B"], nil),
       (["CDN-Cache-Control": "private=\"a\"", "a": "1"], ["CDN-Cache-Control", "a"], ["CDN-Cache-Control"]),
-    ] as [(HTTPFields, [String], [String]?)])
-  func keeps(_ fields: HTTPFields, _ names: [String], inShared sharedNames: [String]?) {
+    ] as [(HTTP.Fields, [String], [String]?)])
+  func keeps(_ fields: HTTP.Fields, _ names: [String], inShared sharedNames: [String]?) {
     for (isShared, names) in [(false, names), (true, sharedNames ?? names)] {
       let stored = HTTPCacheRules.testing(isShared: isShared).stored(fields)
       #expect(stored?.head.fields.lines.map(\.name) == names + ["Date"], "shared: \(isShared)")
@@ -172,10 +172,10 @@ struct StoringTests {
     #expect(stored.head.fields == ["A": "1", "Date": date(5)])
     #expect(rules.stored(["date": date(-3)])?.head.fields == ["date": date(-3)])
     let confirmed = rules.updated(
-      stored, by: HTTPResponseHead(status: 304), requestTime: received, responseTime: received + .seconds(9))
+      stored, by: HTTP.ResponseHead(status: 304), requestTime: received, responseTime: received + .seconds(9))
     #expect(confirmed.head.fields == ["A": "1", "Date": date(9)])
     let other = rules.stored(
-      HTTPResponseHead(status: 200), for: HTTPRequest(url: "sample:cities"), requestTime: received,
+      HTTP.ResponseHead(status: 200), for: HTTP.Request(url: "sample:cities"), requestTime: received,
       responseTime: received)
     #expect(other?.head.fields == [:])
   }
@@ -186,8 +186,8 @@ struct StoringTests {
       (["Cache-Control": "max-age=60", "Connection": "keep-alive"], false, false),
       (["Cache-Control": "max-age=60, no-cache=\"Set-Cookie\"", "Set-Cookie": "a=1"], true, true),
       (["Cache-Control": "max-age=60, private=\"Set-Cookie\"", "Set-Cookie": "a=1"], false, true),
-    ] as [(HTTPFields, Bool, Bool)])
-  func hasFieldsOfOneUse(_ fields: HTTPFields, inPrivate: Bool, inShared: Bool) {
+    ] as [(HTTP.Fields, Bool, Bool)])
+  func hasFieldsOfOneUse(_ fields: HTTP.Fields, inPrivate: Bool, inShared: Bool) {
     #expect(HTTPCacheRules.testing(isShared: false).hasFieldsOfOneUse(fields) == inPrivate)
     #expect(HTTPCacheRules.testing(isShared: true).hasFieldsOfOneUse(fields) == inShared)
   }

@@ -5,11 +5,11 @@ import Testing
 /// RFC 9111, sections 4.3.3 and 4.3.5: what a response that is not stored does to the stored one.
 struct SupersessionTests {
   private func supersession(
-    _ status: Int, _ fields: HTTPFields = [:], method: String = "GET", of stored: HTTPFields = ["ETag": "\"v\""]
+    _ status: Int, _ fields: HTTP.Fields = [:], method: String = "GET", of stored: HTTP.Fields = ["ETag": "\"v\""]
   ) throws -> HTTPCacheRules.Supersession {
     let rules = HTTPCacheRules.testing()
     return rules.supersession(
-      of: try #require(rules.stored(stored)), by: HTTPResponseHead(status: status, fields: fields),
+      of: try #require(rules.stored(stored)), by: HTTP.ResponseHead(status: status, fields: fields),
       to: .testing(method: method))
   }
 
@@ -36,9 +36,9 @@ struct SupersessionTests {
       (["Last-Modified": "a"], ["Last-Modified": "a"], .none),
       (["Last-Modified": "a"], ["Last-Modified": "b"], .removed),
       (["ETag": "\"v\"", "Last-Modified": "a"], ["ETag": "\"v\"", "Last-Modified": "b"], .removed),
-    ] as [(HTTPFields, HTTPFields, HTTPCacheRules.Supersession)])
+    ] as [(HTTP.Fields, HTTP.Fields, HTTPCacheRules.Supersession)])
   func thePartsValidatorDecides(
-    _ stored: HTTPFields, _ part: HTTPFields, _ expected: HTTPCacheRules.Supersession
+    _ stored: HTTP.Fields, _ part: HTTP.Fields, _ expected: HTTPCacheRules.Supersession
   ) throws {
     #expect(try supersession(206, part, of: stored) == expected)
   }
@@ -49,11 +49,11 @@ struct SupersessionTests {
       (200, ["ETag": "\"v\"", "Content-Length": "10"], true), (200, ["ETag": "\"v\""], true),
       (200, ["ETag": "\"v\"", "Content-Length": "5"], false), (200, ["ETag": "\"w\"", "Content-Length": "10"], false),
       (206, ["ETag": "\"v\""], false), (404, ["ETag": "\"v\""], false),
-    ] as [(Int, HTTPFields, Bool)])
-  func aHeadDescribesAPart(_ status: Int, _ fields: HTTPFields, _ expected: Bool) throws {
+    ] as [(Int, HTTP.Fields, Bool)])
+  func aHeadDescribesAPart(_ status: Int, _ fields: HTTP.Fields, _ expected: Bool) throws {
     let rules = HTTPCacheRules.testing()
-    let part: HTTPFields = ["ETag": "\"v\"", "Content-Range": "bytes 0-4/10", "Content-Length": "5"]
+    let part: HTTP.Fields = ["ETag": "\"v\"", "Content-Range": "bytes 0-4/10", "Content-Length": "5"]
     let stored = try #require(rules.stored(part, status: 206))
-    #expect(rules.describes(HTTPResponseHead(status: status, fields: fields), stored) == expected)
+    #expect(rules.describes(HTTP.ResponseHead(status: status, fields: fields), stored) == expected)
   }
 }

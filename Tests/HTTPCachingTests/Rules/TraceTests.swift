@@ -52,9 +52,9 @@ struct TraceTests {
       ([:], "POST", FetchOptions(), "method", "the method is POST"),
       ([:], "GET", FetchOptions(policy: .networkOnly), "policy", "the policy is network-only"),
       (["Cache-Control": "only-if-cached"], "GET", FetchOptions(), "stored response", "only the cache is allowed"),
-    ] as [(HTTPFields, String, FetchOptions, String, String)])
+    ] as [(HTTP.Fields, String, FetchOptions, String, String)])
   func namesTheReasonAgainstUsingTheCache(
-    _ request: HTTPFields, _ method: String, _ options: FetchOptions, _ name: String, _ reason: String
+    _ request: HTTP.Fields, _ method: String, _ options: FetchOptions, _ name: String, _ reason: String
   ) {
     let trace = CacheTrace()
     let decision = HTTPCacheRules.testing().decision(
@@ -72,7 +72,7 @@ struct TraceTests {
   func saysWhyAResponseIsStoredOrNot(_ status: Int, _ control: String, _ words: String) {
     let rules = HTTPCacheRules.testing(isShared: true, timeToLive: 60)
     let trace = CacheTrace()
-    let head = HTTPResponseHead(status: status, fields: ["Cache-Control": control])
+    let head = HTTP.ResponseHead(status: status, fields: ["Cache-Control": control])
     _ = rules.stored(head, for: .testing(), requestTime: received, responseTime: received, trace: trace)
     #expect(trace.criteria.map(\.name) == ["storing"])
     #expect(trace.criteria.first?.finding.contains(words) == true, "\(trace.criteria)")

@@ -12,8 +12,8 @@ struct ValidationTests {
       (["Last-Modified": modified], ["If-Modified-Since": modified]),
       (["Last-Modified": modified, "ETag": "\"v\""], ["If-None-Match": "\"v\"", "If-Modified-Since": modified]),
       (["ETag": "unquoted"], ["If-None-Match": "unquoted"]),
-    ] as [(HTTPFields, HTTPFields)])
-  func asksWithAllValidators(_ stored: HTTPFields, _ conditions: HTTPFields) throws {
+    ] as [(HTTP.Fields, HTTP.Fields)])
+  func asksWithAllValidators(_ stored: HTTP.Fields, _ conditions: HTTP.Fields) throws {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(rules.stored(stored))
     #expect(rules.conditions(on: stored) == conditions)
@@ -40,11 +40,11 @@ struct ValidationTests {
       (["ETag": "\"v\"", "Vary": "Accept"], ["ETag": "\"v\""], true),
       (["ETag": "\"v\"", "Vary": "Accept"], ["ETag": "\"v\"", "Vary": "Accept, Accept-Language"], false),
       (["ETag": "\"v\""], ["ETag": "\"v\"", "Vary": "*"], false),
-    ] as [(HTTPFields, HTTPFields, Bool)])
-  func recognisesAConfirmation(_ stored: HTTPFields, _ confirmation: HTTPFields, isConfirmed: Bool) throws {
+    ] as [(HTTP.Fields, HTTP.Fields, Bool)])
+  func recognisesAConfirmation(_ stored: HTTP.Fields, _ confirmation: HTTP.Fields, isConfirmed: Bool) throws {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(rules.stored(stored))
-    #expect(rules.confirms(HTTPResponseHead(status: 304, fields: confirmation), stored) == isConfirmed)
+    #expect(rules.confirms(HTTP.ResponseHead(status: 304, fields: confirmation), stored) == isConfirmed)
   }
 
   /// Section 3.2: what a confirmation changes.
@@ -70,14 +70,14 @@ struct ValidationTests {
         ["Cache-Control": "no-cache=\"a\"", "B": "1"], ["A": "2", "B": "2"],
         ["Cache-Control": "no-cache=\"a\"", "B": "2"]
       ),
-    ] as [(HTTPFields, HTTPFields, HTTPFields)])
-  func isUpdated(_ stored: HTTPFields, by news: HTTPFields, _ expected: HTTPFields) throws {
+    ] as [(HTTP.Fields, HTTP.Fields, HTTP.Fields)])
+  func isUpdated(_ stored: HTTP.Fields, by news: HTTP.Fields, _ expected: HTTP.Fields) throws {
     let rules = HTTPCacheRules.testing()
     let updated = rules.updated(
-      try #require(rules.stored(stored)), by: HTTPResponseHead(status: 304, fields: news), requestTime: received,
+      try #require(rules.stored(stored)), by: HTTP.ResponseHead(status: 304, fields: news), requestTime: received,
       responseTime: received)
     let isDated = expected.contains("date")
-    #expect(updated.head.fields == (isDated ? expected : HTTPFields(expected.lines + [.init("Date", date())])))
+    #expect(updated.head.fields == (isDated ? expected : HTTP.Fields(expected.lines + [.init("Date", date())])))
     #expect(updated.head.status == 200)
   }
 
@@ -85,7 +85,7 @@ struct ValidationTests {
     let rules = HTTPCacheRules.testing(isShared: true)
     let updated = rules.updated(
       try #require(rules.stored(["Cache-Control": "private=\"a\"", "A": "1"])),
-      by: HTTPResponseHead(status: 304, fields: ["A": "2"]), requestTime: received, responseTime: received)
+      by: HTTP.ResponseHead(status: 304, fields: ["A": "2"]), requestTime: received, responseTime: received)
     #expect(updated.head.fields == ["Cache-Control": "private=\"a\"", "Date": date()])
   }
 
@@ -94,12 +94,12 @@ struct ValidationTests {
     arguments: [
       ([:], 2, 58), (["Cache-Control": "max-age=10"], 2, 8), (["Cache-Control": "max-age=10", "Age": "4"], 6, 4),
       (["Date": date(95)], 5, 55), (["Cache-Control": "no-cache"], 2, -2), (["Expires": date(500)], 2, 58),
-    ] as [(HTTPFields, Int, Int)])
-  func freshnessBeginsAgain(_ confirmation: HTTPFields, age: Int, remaining: Int) throws {
+    ] as [(HTTP.Fields, Int, Int)])
+  func freshnessBeginsAgain(_ confirmation: HTTP.Fields, age: Int, remaining: Int) throws {
     let rules = HTTPCacheRules.testing(staleIfError: 300)
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60", "Age": "50", "Date": date(-50)]))
     let updated = rules.updated(
-      stored, by: HTTPResponseHead(status: 304, fields: confirmation), requestTime: received + .seconds(98),
+      stored, by: HTTP.ResponseHead(status: 304, fields: confirmation), requestTime: received + .seconds(98),
       responseTime: received + .seconds(100))
     #expect(updated.storedAt == received + .seconds(100))
     #expect(updated.initialAge == .seconds(age))
@@ -117,11 +117,11 @@ struct ValidationTests {
       (200, ["Content-Length": "5"], true),
       (200, ["Content-Length": "6"], false), (200, ["ETag": "\"v\"", "Content-Length": "6"], false), (404, [:], false),
       (200, ["A": "b"], true), (200, ["Vary": "Accept"], false),
-    ] as [(Int, HTTPFields, Bool)])
-  func aHeadDescribesTheStoredResponse(_ status: Int, _ head: HTTPFields, describes: Bool) throws {
+    ] as [(Int, HTTP.Fields, Bool)])
+  func aHeadDescribesTheStoredResponse(_ status: Int, _ head: HTTP.Fields, describes: Bool) throws {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(
       rules.stored(["ETag": "\"v\"", "Last-Modified": Self.modified, "Content-Length": "5"]))
-    #expect(rules.describes(HTTPResponseHead(status: status, fields: head), stored) == describes)
+    #expect(rules.describes(HTTP.ResponseHead(status: status, fields: head), stored) == describes)
   }
 }

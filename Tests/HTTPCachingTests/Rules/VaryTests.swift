@@ -26,8 +26,8 @@ struct VaryTests {
       ("Accept-Language", ["Accept-Language": "en, de"], ["Accept-Language": "eN,De"], true),
       ("Accept-Encoding", ["Accept-Encoding": "gzip;q=1"], ["Accept-Encoding": "GZIP;Q=1"], true),
       ("Accept-Language", ["Accept-Language": "en, de"], ["Accept-Language": "de, en"], false),
-    ] as [(String, HTTPFields, HTTPFields, Bool)])
-  func selects(_ vary: String, _ original: HTTPFields, _ request: HTTPFields, isSelected: Bool) throws {
+    ] as [(String, HTTP.Fields, HTTP.Fields, Bool)])
+  func selects(_ vary: String, _ original: HTTP.Fields, _ request: HTTP.Fields, isSelected: Bool) throws {
     for isShared in [false, true] {
       let rules = HTTPCacheRules.testing(isShared: isShared)
       let stored = try #require(rules.stored(["Vary": vary, "Cache-Control": "max-age=60"], for: original))
@@ -42,8 +42,8 @@ struct VaryTests {
       (["Authorization": "a"], ["Authorization": "a"], true, true),
       (["Authorization": "a"], ["Authorization": "b"], false, true),
       (["Authorization": "a"], [:], false, true), ([:], ["Authorization": "a"], false, false), ([:], [:], true, true),
-    ] as [(HTTPFields, HTTPFields, Bool, Bool)])
-  func regardsCredentials(_ original: HTTPFields, _ request: HTTPFields, privately: Bool, shared: Bool) throws {
+    ] as [(HTTP.Fields, HTTP.Fields, Bool, Bool)])
+  func regardsCredentials(_ original: HTTP.Fields, _ request: HTTP.Fields, privately: Bool, shared: Bool) throws {
     for (isShared, isSelected) in [(false, privately), (true, shared)] {
       for vary in ["", "Accept"] {
         let rules = HTTPCacheRules.testing(isShared: isShared)
@@ -65,8 +65,8 @@ struct VaryTests {
   /// A client's certificate counts as credentials.
   @Test(arguments: [false, true])
   func regardsTheCertificateOfTheClient(isShared: Bool) throws {
-    let requests = ["a", "b", nil].map { HTTPRequest(url: "https://example.com/", clientIdentity: $0) }
-    let response = HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"])
+    let requests = ["a", "b", nil].map { HTTP.Request(url: "https://example.com/", clientIdentity: $0) }
+    let response = HTTP.ResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"])
     let rules = HTTPCacheRules.testing(isShared: isShared)
     for (index, request) in requests.enumerated() {
       let stored = rules.stored(
@@ -91,7 +91,7 @@ struct VaryTests {
 
   @Test func everyVariantIsSelectedByItsOwnRequest() throws {
     let rules = HTTPCacheRules.testing()
-    let requests: [HTTPFields] = [
+    let requests: [HTTP.Fields] = [
       [:], ["A": ""], ["A": "1"], ["A": "2"], ["B": "1"], ["A": "1", "B": "1"], ["A": "1,1"],
     ]
     for (index, original) in requests.enumerated() {
@@ -108,8 +108,8 @@ struct VaryTests {
   }
 
   /// A selector restored from its stored parts is equal to the original.
-  @Test(arguments: [[:], ["Authorization": "a"], ["A": "1"]] as [HTTPFields], [false, true])
-  func itsPartsAreAllThereIs(_ original: HTTPFields, isShared: Bool) throws {
+  @Test(arguments: [[:], ["Authorization": "a"], ["A": "1"]] as [HTTP.Fields], [false, true])
+  func itsPartsAreAllThereIs(_ original: HTTP.Fields, isShared: Bool) throws {
     for vary in ["", "A"] {
       let rules = HTTPCacheRules.testing(isShared: isShared)
       let selector = try #require(rules.stored(["Vary": vary, "Cache-Control": "public"], for: original)).selector

@@ -9,7 +9,7 @@ guard CommandLine.arguments.count == 3 else {
   exit(64)
 }
 let cache = try await Cache(.lmdb(path: CommandLine.arguments[1]))
-let request = HTTPRequest(url: CommandLine.arguments[2])
+let request = HTTP.Request(url: CommandLine.arguments[2])
 let response = try await cache.response(to: request, over: HTTPTransferService())
 print(response.head.status, response.head.fields["cache-status"] ?? "", response.body.count, "bytes")
 try await cache.close()

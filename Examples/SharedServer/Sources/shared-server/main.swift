@@ -16,7 +16,7 @@ let transfer = HTTPTransferService()
 /// The response to a request for `path`.
 func answer(_ path: Substring) async -> [UInt8] {
   do {
-    let response = try await cache.response(to: HTTPRequest(url: origin + path), over: transfer)
+    let response = try await cache.response(to: HTTP.Request(url: origin + path), over: transfer)
     return message(response.head.status, response.head.fields["cache-status"] ?? "", response.body)
   } catch {
     return message(502, "shared-server", Array("\(error)\n".utf8))

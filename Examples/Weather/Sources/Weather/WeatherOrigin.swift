@@ -24,7 +24,7 @@ public struct HTTPWeatherOrigin: WeatherOrigin, HTTPOrigin {
   }
 
   /// Decodes the report in `response`.
-  public func decode(_ response: HTTPResponse, for request: WeatherRequest) throws(CacheError) -> WeatherReport {
+  public func decode(_ response: HTTP.Response, for request: WeatherRequest) throws(CacheError) -> WeatherReport {
     let json = try AnswerValue(response, origin: name)
     return WeatherReport(
       place: try json.member("place").text, sky: try json.member("sky").text,
@@ -49,12 +49,13 @@ public struct SampleWeatherOrigin: WeatherOrigin {
 
   /// The report for the requested place.
   public func answer(
-    to request: WeatherRequest, conditions: HTTPFields
+    to request: WeatherRequest, conditions: HTTP.Fields
   ) async throws(CacheError) -> OriginAnswer<WeatherReport> {
     guard let report = Self.reports.first(where: { $0.place.lowercased() == request.place }) else {
       throw CacheError(
         .notFound, "the sample has no weather of '\(request.place)'", hint: "see its places with: weather-places")
     }
-    return OriginAnswer(head: HTTPResponseHead(status: 200, fields: ["cache-control": "max-age=600"]), response: report)
+    return OriginAnswer(
+      head: HTTP.ResponseHead(status: 200, fields: ["cache-control": "max-age=600"]), response: report)
   }
 }

@@ -10,9 +10,9 @@ extension EntryMetadata {
   }
 
   /// The head of the stored response, with the header fields `fields`.
-  func storedHead(fields: HTTPFields) -> StoredHead {
+  func storedHead(fields: HTTP.Fields) -> StoredHead {
     var stored = StoredHead(
-      head: HTTPResponseHead(status: StoredHead.usualStatus, fields: fields), storedAt: storedAt.sinceEpoch,
+      head: HTTP.ResponseHead(status: StoredHead.usualStatus, fields: fields), storedAt: storedAt.sinceEpoch,
       freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch)
     var isUsual = true
     forEachAttribute { name, _ in if name.first == AttributeName.firstByte { isUsual = false } }
@@ -31,9 +31,9 @@ extension EntryMetadata {
   }
 
   /// The header fields that have attributes of their own.
-  var cachingFields: HTTPFields {
-    HTTPFields(
-      StoredHead.cachingFields.compactMap { name in attribute(named: name).map { HTTPFields.Field(name, $0) } })
+  var cachingFields: HTTP.Fields {
+    HTTP.Fields(
+      StoredHead.cachingFields.compactMap { name in attribute(named: name).map { HTTP.Fields.Field(name, $0) } })
   }
 }
 

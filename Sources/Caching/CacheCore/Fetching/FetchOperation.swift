@@ -14,7 +14,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   private let target: Target
   private let services: FetchServices
   private let options: FetchOptions
-  private let message: HTTPRequest
+  private let message: HTTP.Request
   private let startedAt: Duration
   private var lookup = Lookup<Target.Response>()
   private var decision: CacheDecision

@@ -10,7 +10,7 @@ protocol FetchTarget: Sendable {
   var origin: String { get }
 
   /// The request, as `HTTPCacheRules` examines it.
-  func message() throws(CacheError) -> HTTPRequest
+  func message() throws(CacheError) -> HTTP.Request
 
   /// The key under which the response would be stored, as far as it is known before the origin responds.
   func key() throws(CacheError) -> String
@@ -30,7 +30,7 @@ protocol FetchTarget: Sendable {
   ///   - conditions: the cache's conditions, which replace the caller's own.
   ///   - token: the request.
   func request(
-    _ conditions: HTTPFields, completing part: StoredResponse<Response>?, _ token: CoalescingToken?
+    _ conditions: HTTP.Fields, completing part: StoredResponse<Response>?, _ token: CoalescingToken?
   ) async throws(CacheError) -> OriginAnswer<Response>
 
   /// A storable response that callers get while it arrives; `nil` if they get it once it is complete.
@@ -118,7 +118,7 @@ struct Lookup<Response: Sendable>: Sendable {
 
 /// The origin's response to a request, without its content, and the times of both.
 struct OriginExchange: Sendable {
-  let head: HTTPResponseHead
+  let head: HTTP.ResponseHead
   /// The status that the origin sent.
   let status: Int
   let requestTime: Duration

@@ -32,7 +32,7 @@ public protocol ResponseOrigin<Request, Response>: Sendable {
   /// The request as the caching rules examine it, without conditions.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the request makes no sense.
-  func message(for request: Request) throws(CacheError) -> HTTPRequest
+  func message(for request: Request) throws(CacheError) -> HTTP.Request
 
   /// Asks the origin.
   ///
@@ -41,7 +41,7 @@ public protocol ResponseOrigin<Request, Response>: Sendable {
   ///   - conditions: header fields that make the request conditional on the stored response; empty for none.
   /// - Throws: `CacheError`: `originUnreachable`, `originRefused`, `notFound`, `invalidAnswer`, `invalidRequest`,
   ///   `cancelled`.
-  func answer(to request: Request, conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Response>
+  func answer(to request: Request, conditions: HTTP.Fields) async throws(CacheError) -> OriginAnswer<Response>
 }
 
 extension ResponseOrigin {
@@ -49,22 +49,22 @@ extension ResponseOrigin {
   public var isInProcess: Bool { false }
 
   /// A placeholder for the request to an origin that is not reached over HTTP.
-  public func message(for request: Request) throws(CacheError) -> HTTPRequest {
-    HTTPRequest(url: "\(name):\(Request.resource)")
+  public func message(for request: Request) throws(CacheError) -> HTTP.Request {
+    HTTP.Request(url: "\(name):\(Request.resource)")
   }
 }
 
 /// The response of an origin.
 public struct OriginAnswer<Response: Sendable>: Sendable {
   /// The status and the header fields, which decide how the response can be stored and reused.
-  public let head: HTTPResponseHead
+  public let head: HTTP.ResponseHead
   /// The whole, valid response; `nil` if the origin confirms the stored response (status 304).
   public let response: Response?
   /// The status that the origin sent. It differs from that of `head` if the origin only completed the stored response.
   public let status: Int
 
   /// Creates a response. By default its status is that of `head`.
-  public init(head: HTTPResponseHead, response: Response?, status: Int? = nil) {
+  public init(head: HTTP.ResponseHead, response: Response?, status: Int? = nil) {
     self.head = head
     self.response = response
     self.status = status ?? head.status
@@ -110,7 +110,7 @@ where Origin.Request == Storage.Request, Origin.Response == Response, Storage.Re
 
   var origin: String { source.name }
 
-  func message() throws(CacheError) -> HTTPRequest { try source.message(for: request) }
+  func message() throws(CacheError) -> HTTP.Request { try source.message(for: request) }
 
   func key() throws(CacheError) -> String { try storage.key(for: request) }
 
@@ -131,7 +131,7 @@ where Origin.Request == Storage.Request, Origin.Response == Response, Storage.Re
   /// Requests the whole response, as typed resources are never stored in part. If the origin has nothing for the request
   /// any more, neither has the storage, unless the request is outdated.
   func request(
-    _ conditions: HTTPFields, completing part: StoredResponse<Response>?, _ token: CoalescingToken?
+    _ conditions: HTTP.Fields, completing part: StoredResponse<Response>?, _ token: CoalescingToken?
   ) async throws(CacheError) -> OriginAnswer<Response> {
     do throws(CacheError) {
       let answer = try await source.answer(to: request, conditions: conditions)

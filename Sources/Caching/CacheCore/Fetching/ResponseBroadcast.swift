@@ -73,7 +73,7 @@ final class ResponseBroadcast: Sendable {
   ///   - settle: called once, with the outcome, before any reader gets the end: stores the content, or keeps the part
   ///     that arrived. It returns an error that readers get instead of the end, or of the failure; `nil` for none.
   init(
-    _ response: HTTPResponse, limit: Int, background: BackgroundWork,
+    _ response: HTTP.Response, limit: Int, background: BackgroundWork,
     settle: @escaping @Sendable (Outcome) async -> CacheError?
   ) {
     length = if let rest = response.rest { rest.length.map { $0 + response.body.count } } else { response.body.count }

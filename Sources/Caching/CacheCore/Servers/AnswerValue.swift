@@ -10,7 +10,7 @@ public struct AnswerValue {
   /// The JSON in the body of `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
-  public init(_ response: HTTPResponse, origin: String) throws(CacheError) {
+  public init(_ response: HTTP.Response, origin: String) throws(CacheError) {
     if response.body.isEmpty { throw .invalidAnswer(origin, "an empty response") }
     if response.isHTML { throw .invalidAnswer(origin, "a page of HTML instead of JSON") }
     guard let document = try? JSONDocument(parsing: response.body, allowsRepeatedKeys: true) else {
@@ -128,7 +128,7 @@ public struct AnswerValue {
   }
 }
 
-extension HTTPResponse {
+extension HTTP.Response {
   /// Whether it is a page such as servers and proxies send instead of responses: labelled as HTML, or beginning like it.
   package var isHTML: Bool {
     if ["text/html", "application/xhtml+xml"].contains(head.fields.mediaType) { return true }
@@ -148,7 +148,7 @@ enum ServerMessage {
   ///
   /// Recognizes the `detail` and `title` of RFC 9457, the `error_description` of RFC 6749, and `error`, `errors`,
   /// `message` and `status_message`, which many servers use.
-  static func text(in response: HTTPResponse) -> String? {
+  static func text(in response: HTTP.Response) -> String? {
     guard response.body.count <= maximumBytes else { return nil }
     return (try? JSONDocument(parsing: response.body, allowsRepeatedKeys: true)).flatMap { text($0.root.value) }
   }

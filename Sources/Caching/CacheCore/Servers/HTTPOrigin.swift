@@ -10,22 +10,22 @@ public protocol HTTPOrigin: ResponseOrigin {
 
   /// Whether `response` is a result, rather than a failure reported by its status. By default every status from 200 to
   /// 299 is a result, except 206, because no part was requested.
-  func isAnswer(_ response: HTTPResponse) -> Bool
+  func isAnswer(_ response: HTTP.Response) -> Bool
 
   /// Decodes `response`, for which `isAnswer` returned `true`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer` if the response is incomplete or invalid.
-  func decode(_ response: HTTPResponse, for request: Request) throws(CacheError) -> Response
+  func decode(_ response: HTTP.Response, for request: Request) throws(CacheError) -> Response
 }
 
 extension HTTPOrigin {
   /// Whether the status of `response` means success.
-  public func isAnswer(_ response: HTTPResponse) -> Bool { response.head.isSuccess }
+  public func isAnswer(_ response: HTTP.Response) -> Bool { response.head.isSuccess }
 
   /// The request as the caching rules examine it: without a key in its URL, and without conditions.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot respond to such a request.
-  public func message(for request: Request) throws(CacheError) -> HTTPRequest {
+  public func message(for request: Request) throws(CacheError) -> HTTP.Request {
     server.message(for: try endpoint(for: request))
   }
 
@@ -34,7 +34,7 @@ extension HTTPOrigin {
   /// - Throws: `CacheError`: `originUnreachable`, also for the statuses 408, 425, 429 and 5xx; `originRefused`;
   ///   `notFound`; `invalidAnswer`; `invalidRequest`; `cancelled`.
   public func answer(
-    to request: Request, conditions: HTTPFields
+    to request: Request, conditions: HTTP.Fields
   ) async throws(CacheError) -> OriginAnswer<Response> {
     let endpoint = try endpoint(for: request)
     if Task.isCancelled { throw .cancelled }
@@ -45,7 +45,7 @@ extension HTTPOrigin {
   }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   /// Whether the status means success, with the whole content.
   package var isSuccess: Bool { (200...299).contains(status) && status != 206 }
 }
@@ -53,7 +53,7 @@ extension HTTPResponseHead {
 /// A failing status as an error: whose failure it is, and what to do about it.
 extension OriginServer {
   /// The error for `response` to the request for `endpoint`.
-  func error(for response: HTTPResponse, to endpoint: Endpoint, origin: String) -> CacheError {
+  func error(for response: HTTP.Response, to endpoint: Endpoint, origin: String) -> CacheError {
     let head = response.head
     let subject = endpoint.subject
     if head.status == 407 { return .refusedByProxy(origin) }
@@ -86,14 +86,14 @@ extension OriginServer {
     return CacheError(code, "\(origin) \(failure) (\(head.status))\(reason)", hint: hint)
   }
 
-  private static func retry(_ head: HTTPResponseHead) -> String {
+  private static func retry(_ head: HTTP.ResponseHead) -> String {
     guard let delay = RetryAfter.delay(head), delay > .zero else { return "try again later" }
     let seconds = delay.components.seconds
     return "try again in \(seconds) \(seconds == 1 ? "second" : "seconds")"
   }
 
   /// The server of the new address, after a space. The rest of the address might repeat a secret.
-  private func newServer(_ head: HTTPResponseHead, _ endpoint: Endpoint) -> String {
+  private func newServer(_ head: HTTP.ResponseHead, _ endpoint: Endpoint) -> String {
     let target = head.fields["location"].flatMap { URLReference.resolve($0, against: endpoint.request.url) }
     let server = target.flatMap { URLReference($0)?.server }.map { " \($0)" } ?? ""
     return secrets.occur(in: server) ? "" : server

@@ -7,8 +7,8 @@ public struct OriginServer: Sendable {
 
   /// The server's address.
   public let baseURL: BaseURL
-  private let fields: HTTPFields
-  private let secretFields: HTTPFields
+  private let fields: HTTP.Fields
+  private let secretFields: HTTP.Fields
   private let credentials: OriginCredentials
   private let clientIdentity: String?
   private let transfer: any DataTransferService
@@ -21,7 +21,7 @@ public struct OriginServer: Sendable {
   ///   - secretFields: further header fields, whose values are never shown.
   ///   - clientIdentity: a digest of the client's certificate; `nil` if it has none.
   public init(
-    _ baseURL: BaseURL, fields: HTTPFields = [:], secretFields: HTTPFields = [:],
+    _ baseURL: BaseURL, fields: HTTP.Fields = [:], secretFields: HTTP.Fields = [:],
     credentials: OriginCredentials = .none, clientIdentity: String? = nil, transfer: any DataTransferService
   ) {
     self.baseURL = baseURL
@@ -35,7 +35,7 @@ public struct OriginServer: Sendable {
 
   /// The request for `endpoint` as the caching rules examine it: with all that tells clients apart, but without a key in
   /// its URL.
-  func message(for endpoint: Endpoint) -> HTTPRequest {
+  func message(for endpoint: Endpoint) -> HTTP.Request {
     var request = endpoint.request
     request.clientIdentity = clientIdentity
     request.fields = request.fields.replacing(with: credentials.fields).replacing(with: fields).replacing(
@@ -46,7 +46,7 @@ public struct OriginServer: Sendable {
   }
 
   /// The request for `endpoint` as it is sent.
-  func httpRequest(for endpoint: Endpoint) -> HTTPRequest {
+  func httpRequest(for endpoint: Endpoint) -> HTTP.Request {
     var request = message(for: endpoint)
     request.url = Endpoint.url(request.url, adding: credentials.parameters.lines.map { ($0.name, $0.value) })
     return request
@@ -57,12 +57,12 @@ public struct OriginServer: Sendable {
   ///
   /// - Throws: `CacheError`: what the transfer throws, without secrets; `invalidAnswer` after too many redirects.
   func send(
-    _ endpoint: Endpoint, conditions: HTTPFields, origin: String
-  ) async throws(CacheError) -> HTTPResponse {
+    _ endpoint: Endpoint, conditions: HTTP.Fields, origin: String
+  ) async throws(CacheError) -> HTTP.Response {
     var request = httpRequest(for: endpoint)
     request.fields = request.fields.replacing(with: conditions)
     for _ in 0...Self.maxRedirects {
-      let response: HTTPResponse
+      let response: HTTP.Response
       do throws(CacheError) {
         response = try await transfer.transfer(request).gathered(limit: .max, for: request)
       } catch {
@@ -86,16 +86,16 @@ extension OriginServer: CustomReflectable {
 /// The credentials that a server wants. The secrets in them are sent, but never shown.
 public struct OriginCredentials: Sendable, CustomReflectable {
   /// The header fields that carry the credentials.
-  let fields: HTTPFields
+  let fields: HTTP.Fields
   /// The query parameters that carry the credentials.
-  let parameters: HTTPFields
+  let parameters: HTTP.Fields
 
   /// No credentials.
   public static let none = OriginCredentials(fields: [:], parameters: [:])
 
   /// A key in a query parameter.
   public static func queryParameter(name: String, value: String) -> OriginCredentials {
-    OriginCredentials(fields: [:], parameters: HTTPFields([HTTPFields.Field(name, value)]))
+    OriginCredentials(fields: [:], parameters: HTTP.Fields([HTTP.Fields.Field(name, value)]))
   }
 
   /// A token in the `Authorization` field (RFC 6750, section 2.1).
@@ -139,10 +139,10 @@ struct SecretTexts: Sendable {
   }
 }
 
-extension HTTPFields {
+extension HTTP.Fields {
   /// These fields, with lines replaced by those of `others` that have the same name.
-  fileprivate func replacing(with others: HTTPFields) -> HTTPFields {
-    HTTPFields(lines.filter { !others.contains($0.name) } + others.lines)
+  fileprivate func replacing(with others: HTTP.Fields) -> HTTP.Fields {
+    HTTP.Fields(lines.filter { !others.contains($0.name) } + others.lines)
   }
 }
 
@@ -151,7 +151,7 @@ public struct Endpoint: Sendable, Hashable {
   /// A phrase for messages that names the resource, such as "page 3 of cities".
   public let subject: String
   /// The request.
-  public let request: HTTPRequest
+  public let request: HTTP.Request
 
   /// Creates an endpoint, by default a GET of `baseURL`.
   ///
@@ -160,11 +160,11 @@ public struct Endpoint: Sendable, Hashable {
   ///   - query: the parameters, not encoded, in order.
   public init(
     _ subject: String, method: String = "GET", baseURL: BaseURL, path: String = "",
-    query: KeyValuePairs<String, String> = [:], fields: HTTPFields = [:]
+    query: KeyValuePairs<String, String> = [:], fields: HTTP.Fields = [:]
   ) {
     self.subject = subject
     let url = baseURL.url(of: PercentEncoding.path(path))
-    request = HTTPRequest(method: method, url: Self.url(url, adding: query.map { ($0, $1) }), fields: fields)
+    request = HTTP.Request(method: method, url: Self.url(url, adding: query.map { ($0, $1) }), fields: fields)
   }
 
   /// `url` with further query parameters, which are not encoded.

@@ -2,7 +2,7 @@ public import EngineAPI
 
 /// The URL that the key of an entry names.
 public struct StoredURL: Sendable, Hashable {
-  /// The URL in the form of `HTTPRequest.normalizedURL`; the beginning of one that is too long for a key, and an ellipsis.
+  /// The URL in the form of `HTTP.Request.normalizedURL`; the beginning of one that is too long for a key, and an ellipsis.
   public let text: String
   /// Whether `text` is all of it.
   public let isWhole: Bool

@@ -47,13 +47,13 @@ public struct URLResponses: Sendable {
   /// - Throws: `CacheError`: the engine failed, or an entry is `damaged`. The message names the URL instead of a key.
   func latest(
     of url: String, where select: Selection
-  ) async throws(CacheError) -> (response: StoredResponse<HTTPResponse>?, hasOthers: Bool) {
+  ) async throws(CacheError) -> (response: StoredResponse<HTTP.Response>?, hasOthers: Bool) {
     let found = try await read(try Self.key(of: url), of: url) { metadata in
       metadata.variants ?? (select([metadata.selector]).isEmpty ? [metadata.selector] : nil)
     }
     guard let found, found.response == nil else { return (found?.response, false) }
     let selected = select(found.others)
-    var latest: StoredResponse<HTTPResponse>?
+    var latest: StoredResponse<HTTP.Response>?
     for variant in selected {
       guard let response = try await read(try Self.key(of: url, variant), of: url)?.response else { continue }
       if latest.map({ $0.head.storedAt < response.head.storedAt }) ?? true { latest = response }
@@ -64,7 +64,7 @@ public struct URLResponses: Sendable {
   /// The stored response under `key`; `nil` if there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
-  func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+  func response(under key: String) async throws(CacheError) -> StoredResponse<HTTP.Response>? {
     try await read(try Self.cacheKey(key))?.response
   }
 
@@ -72,12 +72,12 @@ public struct URLResponses: Sendable {
   private func read(
     _ key: CacheKey, of url: String? = nil,
     others: @Sendable (EntryMetadata) -> [VariantSelector]? = { _ in nil }
-  ) async throws(CacheError) -> (response: StoredResponse<HTTPResponse>?, others: [VariantSelector])? {
-    typealias Found = (response: StoredResponse<HTTPResponse>?, others: [VariantSelector])
+  ) async throws(CacheError) -> (response: StoredResponse<HTTP.Response>?, others: [VariantSelector])? {
+    typealias Found = (response: StoredResponse<HTTP.Response>?, others: [VariantSelector])
     do throws(CacheError) {
       return try await store.read(key, byMetadata: { others($0).map { Found(nil, $0) } }) { bytes, metadata -> Found in
         let (head, body) = (metadata.httpHead, bytes.withUnsafeBufferPointer { Array($0) })
-        let response = HTTPResponse(head.head, body: body)
+        let response = HTTP.Response(head.head, body: body)
         return (StoredResponse(key: key.text, response: response, head: head, version: metadata.checksum), [])
       }?.value
     } catch {
@@ -144,7 +144,7 @@ public struct URLResponses: Sendable {
   /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version, or the request is outdated.
   func store(
     _ body: [UInt8], head: StoredHead, for url: String, among variants: StoredVariants? = nil,
-    confirming confirmed: StoredResponse<HTTPResponse>? = nil, token: CoalescingToken? = nil, endsLease: Bool = true,
+    confirming confirmed: StoredResponse<HTTP.Response>? = nil, token: CoalescingToken? = nil, endsLease: Bool = true,
     where select: Selection = { _ in [] }
   ) async throws(CacheError) -> String {
     var variants = if let variants { variants } else { try await self.variants(of: url, where: select) }
@@ -168,7 +168,7 @@ public struct URLResponses: Sendable {
 
   private func add(
     _ body: [UInt8], _ head: StoredHead, for url: String, among variants: StoredVariants,
-    confirming confirmed: StoredResponse<HTTPResponse>?, _ token: CoalescingToken?, endsLease: Bool
+    confirming confirmed: StoredResponse<HTTP.Response>?, _ token: CoalescingToken?, endsLease: Bool
   ) async throws(CacheError) -> String {
     let first = try Self.key(of: url)
     let key = variants.signpost == nil ? first : try Self.key(of: url, head.selector)
@@ -259,7 +259,7 @@ public struct URLResponses: Sendable {
     return try cacheKey("\(keyPrefix(of: url))\(variantName)\(variant)")
   }
 
-  /// The prefix of the keys of all entries for `url`, which must have the form of `HTTPRequest.normalizedURL`. Spellings
+  /// The prefix of the keys of all entries for `url`, which must have the form of `HTTP.Request.normalizedURL`. Spellings
   /// that differ in unnecessary percent codes, or in the case of codes, have one prefix (RFC 3986, section 6.2.2).
   public static func keyPrefix(of url: String) -> String {
     "\(urlStart)\(name(of: PercentEncoding.normalized(url))),"
@@ -359,19 +359,19 @@ extension EntryMetadata {
     let lines = (attribute(named: Self.blockName) ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
       line.firstIndex(of: UInt8(ascii: ":")).map { colon in
         let value = line[line.index(after: colon)...].dropFirst()
-        return HTTPFields.Field(String(Substring(line[..<colon])), String(Substring(value)))
+        return HTTP.Fields.Field(String(Substring(line[..<colon])), String(Substring(value)))
       }
     }
-    var stored = storedHead(fields: HTTPFields(lines))
+    var stored = storedHead(fields: HTTP.Fields(lines))
     let line = (attribute(named: Self.lineName) ?? "").utf8
       .split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
-    stored.head.version = line.first.flatMap { HTTPVersion(rawValue: String(Substring($0))) }
+    stored.head.version = line.first.flatMap { HTTP.Version(rawValue: String(Substring($0))) }
     stored.head.reason = line.count == 2 ? String(Substring(line[1])) : nil
     return stored
   }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   fileprivate var blockAttributes: [String: String] {
     var attributes = [EntryMetadata.blockName: fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")]
     if let version { attributes[EntryMetadata.lineName] = version.rawValue + (reason.map { " \($0)" } ?? "") }

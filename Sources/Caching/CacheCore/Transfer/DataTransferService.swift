@@ -7,7 +7,7 @@ public protocol DataTransferService: Sendable {
   ///
   /// - Throws: `CacheError`: `originUnreachable` if no connection could be made or it broke off, `invalidAnswer` if the
   ///   response is not HTTP, incomplete or too large, `invalidRequest`, `cancelled`. The rest throws the same.
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response
 }
 
 /// Limits the number of transfers under way. The others wait for their turn, first come, first served. A transfer lasts
@@ -25,7 +25,7 @@ public struct LimitedTransferService: DataTransferService {
   /// Waits for a turn, and returns the response to `request`.
   ///
   /// - Throws: `CacheError`: what `base` throws; `cancelled`, even while waiting.
-  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  public func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     _ = try await turns.take()
     do throws(CacheError) {
       var response = try await base.transfer(request)
@@ -83,7 +83,7 @@ public struct LoggingTransferService: DataTransferService {
   /// The response of `base`.
   ///
   /// - Throws: `CacheError`: what `base` throws.
-  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  public func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let start = now()
     do throws(CacheError) {
       var response = try await base.transfer(request)
@@ -117,7 +117,7 @@ public struct LoggingTransferService: DataTransferService {
   }
 
   private func log(
-    _ request: HTTPRequest, status: Int? = nil, byteCount: Int = 0, failure: CacheError.Code? = nil,
+    _ request: HTTP.Request, status: Int? = nil, byteCount: Int = 0, failure: CacheError.Code? = nil,
     since start: ContinuousClock.Instant
   ) {
     logger.log(

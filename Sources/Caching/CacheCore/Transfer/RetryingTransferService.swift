@@ -63,7 +63,7 @@ public struct RetryingTransferService: DataTransferService {
   /// Sends `request`, repeatedly if necessary and `patience` allows, and returns the response.
   ///
   /// - Throws: `CacheError`: what `base` throws, from the last attempt if `patience` covers failures; `cancelled`.
-  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  public func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     var attempt = 1
     while true {
       let result = await result(of: request)
@@ -76,16 +76,16 @@ public struct RetryingTransferService: DataTransferService {
     }
   }
 
-  private func result(of request: HTTPRequest) async -> Result<HTTPResponse, CacheError> {
+  private func result(of request: HTTP.Request) async -> Result<HTTP.Response, CacheError> {
     do throws(CacheError) { return .success(try await base.transfer(request)) } catch { return .failure(error) }
   }
 
-  private func isRepeatable(_ request: HTTPRequest) -> Bool {
+  private func isRepeatable(_ request: HTTP.Request) -> Bool {
     request.isSafe && request.body.isEmpty && request.stream == nil
   }
 
   /// How long to wait after attempt number `attempt`; `nil` if there must not be another, or the wait is too long.
-  private func pause(after result: Result<HTTPResponse, CacheError>, attempt: Int) -> Duration? {
+  private func pause(after result: Result<HTTP.Response, CacheError>, attempt: Int) -> Duration? {
     switch result {
     case .success(let response):
       guard patience.statuses.contains(response.head.status) else { return nil }
@@ -104,7 +104,7 @@ public struct RetryingTransferService: DataTransferService {
 package enum RetryAfter {
   /// How long to wait after the response with `head`; `nil` if it does not say. A date is compared with the response's
   /// own date, because the server's clock can differ from ours; without one, with `now`.
-  package static func delay(_ head: HTTPResponseHead, now: Duration? = nil) -> Duration? {
+  package static func delay(_ head: HTTP.ResponseHead, now: Duration? = nil) -> Duration? {
     guard let value = head.fields["retry-after"] else { return nil }
     if let delay = DeltaSeconds.duration(value) { return delay }
     let date = head.fields["date"].flatMap { HTTPDate.time($0, now: now ?? .zero) }

@@ -3,7 +3,7 @@ public protocol HTTPResponseSource: Sendable {
   /// Fetches the responses to `request` as `options` say, and follows at most `maxRedirects` redirects in a row. More
   /// are an error with the cause `TooManyRedirects`; with 0, a redirect is returned as the response.
   func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+    to request: HTTP.Request, options: FetchOptions, maxRedirects: Int
   ) -> Snapshots<LocatedResponse>
 }
 
@@ -42,17 +42,17 @@ public struct HTTPCache: HTTPResponseSource {
   }
 
   /// Fetches the responses to `request` as `options` say. Any status is a response, not an error.
-  public func responses(to request: HTTPRequest, options: FetchOptions) -> Snapshots<HTTPResponse> {
+  public func responses(to request: HTTP.Request, options: FetchOptions) -> Snapshots<HTTP.Response> {
     snapshots(request.normalized, options)
   }
 
-  private func snapshots(_ request: HTTPRequest, _ options: FetchOptions) -> Snapshots<HTTPResponse> {
+  private func snapshots(_ request: HTTP.Request, _ options: FetchOptions) -> Snapshots<HTTP.Response> {
     FetchOperation.snapshots(of: URLTarget(request: request, cache: self), services, options)
   }
 
   /// Like `responses(to:options:)`, but follows redirects, as `HTTPResponseSource` says.
   public func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+    to request: HTTP.Request, options: FetchOptions, maxRedirects: Int
   ) -> Snapshots<LocatedResponse> {
     followedResponses(to: request, options: options, maxRedirects: maxRedirects, completing: { $0 })
   }
@@ -62,8 +62,8 @@ public struct HTTPCache: HTTPResponseSource {
   /// - Parameter completing: turns a request that follows a redirect into the request to send, for example by adding
   ///   cookies for its URL. It is not called for `request` itself, which is complete.
   public func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
-    completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest
+    to request: HTTP.Request, options: FetchOptions, maxRedirects: Int,
+    completing: @escaping @Sendable (HTTP.Request) -> HTTP.Request
   ) -> Snapshots<LocatedResponse> {
     followedResponses(to: request.normalized, options: options, maxRedirects: maxRedirects, completing, followed: 0)
   }
@@ -71,13 +71,13 @@ public struct HTTPCache: HTTPResponseSource {
   /// Removes the entries that `head`, the response to `request`, invalidates. For a request that bypassed the cache.
   ///
   /// - Throws: `CacheError`: the storage failed.
-  public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
+  public func invalidate(by head: HTTP.ResponseHead, to request: HTTP.Request) async throws(CacheError) {
     try await URLTarget(request: request.normalized, cache: self).invalidate(by: head)
   }
 
   private func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
-    _ complete: @escaping @Sendable (HTTPRequest) -> HTTPRequest, followed: Int
+    to request: HTTP.Request, options: FetchOptions, maxRedirects: Int,
+    _ complete: @escaping @Sendable (HTTP.Request) -> HTTP.Request, followed: Int
   ) -> Snapshots<LocatedResponse> {
     let responses = snapshots(request, options).mapValues {
       LocatedResponse(url: request.url, response: $0)
@@ -99,7 +99,7 @@ public struct HTTPCache: HTTPResponseSource {
 /// A request was redirected more often than the caller allows.
 public struct TooManyRedirects: Error {}
 
-extension HTTPRequest {
+extension HTTP.Request {
   /// The request that follows the redirect in `head`, the response to this one, if that is safe without asking (RFC
   /// 9110, section 15.4): to a GET or HEAD, and not from https to http. `nil` if it is not a redirect, or must not be
   /// followed.
@@ -108,7 +108,7 @@ extension HTTPRequest {
   /// host over https: that one gets the identity.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer` if it leads to more than one place.
-  package func redirected(by head: HTTPResponseHead) throws(CacheError) -> HTTPRequest? {
+  package func redirected(by head: HTTP.ResponseHead) throws(CacheError) -> HTTP.Request? {
     let locations = head.fields.values(of: "location")
     guard var next = repeated(after: head.status), let location = locations.first else { return nil }
     guard locations.count == 1 else {
@@ -124,22 +124,22 @@ extension HTTPRequest {
     next.url = original.address(of: url)
     guard !URLReference.isSameOrigin(url, original.target) else { return next }
     next.url = url
-    next.fields = HTTPFields(
-      next.fields.lines.filter { !original.isSecret($0.name) && !HTTPFields.isSame($0.name, "host") })
+    next.fields = HTTP.Fields(
+      next.fields.lines.filter { !original.isSecret($0.name) && !HTTP.Fields.isSame($0.name, "host") })
     if !URLReference.isUpgrade(from: original.target, to: url) { next.clientIdentity = nil }
     return next
   }
 
   /// The request to repeat at another address after a redirect: one that only reads, or the GET that replaces a POST.
-  private func repeated(after status: Int) -> HTTPRequest? {
-    guard HTTPResponseHead.redirectStatuses.contains(status) else { return nil }
+  private func repeated(after status: Int) -> HTTP.Request? {
+    guard HTTP.ResponseHead.redirectStatuses.contains(status) else { return nil }
     // A stream can be sent only once.
     if Self.retrieves(method), stream == nil { return self }
     // 307 and 308 ask for the same method again.
     guard method == "POST", status <= 303 else { return nil }
     var repeated = self
     repeated.method = "GET"
-    repeated.fields = HTTPFields(fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") })
+    repeated.fields = HTTP.Fields(fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") })
     repeated.body = []
     repeated.stream = nil
     return repeated

@@ -2,7 +2,7 @@ internal import EngineAPI
 
 /// A request for a URL, which can have several entries, partial content, and methods that change the origin.
 struct URLTarget: FetchTarget {
-  let request: HTTPRequest
+  let request: HTTP.Request
   let cache: HTTPCache
 
   private var rules: HTTPCacheRules { cache.services.rules }
@@ -12,7 +12,7 @@ struct URLTarget: FetchTarget {
 
   // MARK: Look up
 
-  func message() throws(CacheError) -> HTTPRequest {
+  func message() throws(CacheError) -> HTTP.Request {
     guard request.hasValidHost else {
       throw CacheError(
         .invalidRequest, "the header field Host does not name one server",
@@ -31,7 +31,7 @@ struct URLTarget: FetchTarget {
     return "\(try key()) \(request.method)/\(rules.fingerprint(text, of: request))"
   }
 
-  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTP.Response> {
     guard request.retrieves else { return Lookup(missing: .method) }
     try rules.requireCredentialKey(for: request)
     let lookup = try await usable()
@@ -39,7 +39,7 @@ struct URLTarget: FetchTarget {
     return lookup
   }
 
-  private func usable() async throws(CacheError) -> Lookup<HTTPResponse> {
+  private func usable() async throws(CacheError) -> Lookup<HTTP.Response> {
     let (latest, hasOthers) = try await cache.stored.latest(of: request.target, where: select)
     guard let found = latest else { return Lookup(missing: hasOthers ? .varyMiss : .uriMiss) }
     let now = found.head.storedAt
@@ -61,13 +61,13 @@ struct URLTarget: FetchTarget {
   // MARK: Request
 
   func request(
-    _ conditions: HTTPFields, completing part: StoredResponse<HTTPResponse>?, _ token: CoalescingToken?
-  ) async throws(CacheError) -> OriginAnswer<HTTPResponse> {
+    _ conditions: HTTP.Fields, completing part: StoredResponse<HTTP.Response>?, _ token: CoalescingToken?
+  ) async throws(CacheError) -> OriginAnswer<HTTP.Response> {
     if let part, let answer = try await requestRest(of: part, token) { return answer }
     var conditional = request
     if !conditions.lines.isEmpty {
       let kept = request.fields.lines.filter { !Preconditions.names.contains($0.name.lowercased()) }
-      conditional.fields = HTTPFields(kept + conditions.lines)
+      conditional.fields = HTTP.Fields(kept + conditions.lines)
     }
     let response = try await send(conditional, token)
     // Without a condition a 304 confirms nothing, and is an error.
@@ -83,8 +83,8 @@ struct URLTarget: FetchTarget {
   /// Requests the rest of `part`, and joins the two. `nil` if everything must be requested: `part` cannot be completed, or
   /// the response does not continue it.
   private func requestRest(
-    of part: StoredResponse<HTTPResponse>, _ token: CoalescingToken?
-  ) async throws(CacheError) -> OriginAnswer<HTTPResponse>? {
+    of part: StoredResponse<HTTP.Response>, _ token: CoalescingToken?
+  ) async throws(CacheError) -> OriginAnswer<HTTP.Response>? {
     let (stored, content) = (part.head, part.response.body)
     // Do not complete a response that must not be stored: the client would get bytes that it did not ask for.
     guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
@@ -108,7 +108,7 @@ struct URLTarget: FetchTarget {
     }
   }
 
-  private func send(_ request: HTTPRequest, _ token: CoalescingToken?) async throws(CacheError) -> HTTPResponse {
+  private func send(_ request: HTTP.Request, _ token: CoalescingToken?) async throws(CacheError) -> HTTP.Response {
     let requestTime = now()
     do throws(CacheError) {
       return try await cache.transfer.transfer(request)
@@ -137,12 +137,12 @@ struct URLTarget: FetchTarget {
   }
 
   func gathered(
-    _ response: HTTPResponse, _ exchange: OriginExchange, _ token: CoalescingToken?
-  ) async throws(CacheError) -> HTTPResponse { try await gathered(response, exchange.requestTime, token) }
+    _ response: HTTP.Response, _ exchange: OriginExchange, _ token: CoalescingToken?
+  ) async throws(CacheError) -> HTTP.Response { try await gathered(response, exchange.requestTime, token) }
 
   private func gathered(
-    _ response: HTTPResponse, _ requestTime: Duration, _ token: CoalescingToken?
-  ) async throws(CacheError) -> HTTPResponse {
+    _ response: HTTP.Response, _ requestTime: Duration, _ token: CoalescingToken?
+  ) async throws(CacheError) -> HTTP.Response {
     do throws(CacheError) {
       return try await response.gathered(limit: cache.maxContentBytes, for: request)
     } catch {
@@ -154,10 +154,10 @@ struct URLTarget: FetchTarget {
   /// sent, or a failure could still lead to a stale response: only a complete response can be told from a broken one. The
   /// events of a stream do not wait for its end.
   func arriving(
-    _ response: HTTPResponse, _ head: StoredHead, _ exchange: OriginExchange, isReplaceable: Bool,
+    _ response: HTTP.Response, _ head: StoredHead, _ exchange: OriginExchange, isReplaceable: Bool,
     _ token: CoalescingToken?,
-    settle: @escaping @Sendable (Result<HTTPResponse, CacheError>) async -> Void
-  ) -> ArrivingResponse<HTTPResponse>? {
+    settle: @escaping @Sendable (Result<HTTP.Response, CacheError>) async -> Void
+  ) -> ArrivingResponse<HTTP.Response>? {
     guard let rest = response.rest, request.method == "GET", (200..<300).contains(head.head.status),
       head.head.status != 206, head.retainUntil > head.storedAt,
       !isReplaceable || head.head.fields.mediaType == "text/event-stream",
@@ -202,7 +202,7 @@ struct URLTarget: FetchTarget {
 
   /// Stores the part that arrived, if it can be completed, and returns whether it did.
   private func storeBeginning(
-    of response: HTTPResponse, requestTime: Duration, _ token: CoalescingToken?
+    of response: HTTP.Response, requestTime: Duration, _ token: CoalescingToken?
   ) async throws(CacheError) -> Bool {
     let responseTime = now()
     guard request.method == "GET", let beginning = rules.beginning(of: response, now: responseTime),
@@ -219,7 +219,7 @@ struct URLTarget: FetchTarget {
   // MARK: Store
 
   func store(
-    _ response: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
+    _ response: HTTP.Response, _ head: StoredHead, confirming base: StoredResponse<HTTP.Response>?,
     _ token: CoalescingToken?
   ) async throws(CacheError) -> String {
     // A response fetched before a change must not remove entries that came after it.
@@ -228,7 +228,7 @@ struct URLTarget: FetchTarget {
   }
 
   private func store(
-    _ response: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
+    _ response: HTTP.Response, _ head: StoredHead, confirming base: StoredResponse<HTTP.Response>?,
     _ token: CoalescingToken?, endsLease: Bool
   ) async throws(CacheError) -> String {
     try rules.requireCredentialKey(for: request)
@@ -257,7 +257,7 @@ struct URLTarget: FetchTarget {
   /// The head and content to store for `response`. A part is joined with the stored part if they belong together and the
   /// result is not too large. `nil` if it is unclear which part of the content `response` has.
   private func combined(
-    _ response: HTTPResponse, _ head: StoredHead, with variants: [StoredVariant]
+    _ response: HTTP.Response, _ head: StoredHead, with variants: [StoredVariant]
   ) async throws(CacheError) -> (StoredHead, [UInt8])? {
     guard head.head.status == 206 else { return (head, response.body) }
     guard PartialContent(head.head, count: response.body.count) != nil else { return nil }
@@ -270,12 +270,12 @@ struct URLTarget: FetchTarget {
   }
 
   /// The stored response under `key`; `nil` if it is gone or cannot be read.
-  private func readable(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+  private func readable(_ key: String) async throws(CacheError) -> StoredResponse<HTTP.Response>? {
     try await ifReadable { () async throws(CacheError) in try await cache.stored.response(under: key) }
   }
 
   /// RFC 9111, section 4: a response is used for other requests only if it can be reused for them without validation.
-  func isShareable(_ response: HTTPResponse, _ head: StoredHead) -> Bool {
+  func isShareable(_ response: HTTP.Response, _ head: StoredHead) -> Bool {
     let decision = rules.decision(
       for: request, stored: head, options: FetchOptions(), now: head.storedAt)
     // Content that still arrives can be read once, and some fields are for one reader alone.
@@ -309,7 +309,7 @@ struct URLTarget: FetchTarget {
   }
 
   /// Removes the entries that `head`, the response to the request, invalidates.
-  func invalidate(by head: HTTPResponseHead) async throws(CacheError) {
+  func invalidate(by head: HTTP.ResponseHead) async throws(CacheError) {
     let urls = rules.invalidated(by: head, to: request)
     if !urls.isEmpty { try await cache.stored.invalidate(urls) }
   }
@@ -334,7 +334,7 @@ struct URLTarget: FetchTarget {
   // MARK: Deliver
 
   /// The client gets all of the response, the part that it asked for, or a 304 if it has the response already.
-  func value(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
+  func value(_ delivery: Delivery<HTTP.Response>) -> HTTP.Response {
     var response = tailored(delivery)
     response.interim = delivery.response.interim
     var status = CacheStatus(delivery.decision, cacheName: cache.name)
@@ -353,28 +353,28 @@ struct URLTarget: FetchTarget {
     return response
   }
 
-  private func tailored(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
+  private func tailored(_ delivery: Delivery<HTTP.Response>) -> HTTP.Response {
     guard delivery.response.rest == nil, let head = usableHead(delivery) else { return delivery.response }
     let body = delivery.response.body
     if case .notModified(let head) = Preconditions(request).outcome(for: head, now: delivery.now) {
-      return HTTPResponse(head)
+      return HTTP.Response(head)
     }
-    if request.method == "HEAD" { return HTTPResponse(head.head) }
+    if request.method == "HEAD" { return HTTP.Response(head.head) }
     return switch PartialContent(head.head, count: body.count)?.answer(to: request, now: delivery.now) {
-    case .part(let head, let place): HTTPResponse(head, body: Array(body[place]))
-    case .unsatisfiable(let head): HTTPResponse(head)
+    case .part(let head, let place): HTTP.Response(head, body: Array(body[place]))
+    case .unsatisfiable(let head): HTTP.Response(head)
     case .whole, .missing, nil: whole(head.head, delivery.response)
     }
   }
 
-  private func whole(_ head: HTTPResponseHead, _ original: HTTPResponse) -> HTTPResponse {
+  private func whole(_ head: HTTP.ResponseHead, _ original: HTTP.Response) -> HTTP.Response {
     var response = original
     response.head = head
     return response
   }
 
   /// The head to respond with; `nil` if the client gets the response unchanged.
-  private func usableHead(_ delivery: Delivery<HTTPResponse>) -> StoredHead? {
+  private func usableHead(_ delivery: Delivery<HTTP.Response>) -> StoredHead? {
     guard var head = delivery.stored, request.retrieves else { return nil }
     guard delivery.isFromCache else {
       head.head = delivery.response.head
@@ -383,18 +383,18 @@ struct URLTarget: FetchTarget {
     if delivery.forwardStatus == nil {
       // RFC 9111, section 5.2.2.4: fields named by no-cache must not be used without a confirmation.
       let omitted = Set(rules.directives(head.head).fieldsWithRevalidation)
-      head.head.fields = HTTPFields(head.head.fields.lines.filter { !omitted.contains($0.name.lowercased()) })
+      head.head.fields = HTTP.Fields(head.head.fields.lines.filter { !omitted.contains($0.name.lowercased()) })
     }
     return head
   }
 
-  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
+  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTP.Response {
     if options.policy == .cacheOnly || options.requiresFresh && decision.isAboutStoredResponse {
       throw .notCached(request.target, decision, options)
     }
     // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
-    return HTTPResponse(
-      HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision, cacheName: cache.name).text]))
+    return HTTP.Response(
+      HTTP.ResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision, cacheName: cache.name).text]))
   }
 }
 

@@ -124,7 +124,7 @@ enum RequestLines {
   private static let unwanted = ["Accept", "Expect", "Proxy-Connection"]
 
   /// Makes a list of the lines, which the caller must free.
-  static func make(_ request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
+  static func make(_ request: HTTP.Request) -> UnsafeMutablePointer<curl_slist>? {
     var list: UnsafeMutablePointer<curl_slist>?
     for field in request.fields.lines {
       // libcurl leaves out a field without a value, unless a semicolon follows its name.

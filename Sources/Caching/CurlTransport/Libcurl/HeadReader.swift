@@ -17,16 +17,16 @@ struct HeadReader {
   private static let foldLimit = 100
 
   private var place = Place.start
-  private var head = HTTPResponseHead(status: 0)
-  private var fields: HTTPFields = [:]
+  private var head = HTTP.ResponseHead(status: 0)
+  private var fields: HTTP.Fields = [:]
   private var folds = 0
 
   /// The trailers so far.
-  var trailers: HTTPFields { place == .trailers ? fields : [:] }
+  var trailers: HTTP.Fields { place == .trailers ? fields : [:] }
 
   /// Parses the next line, which includes its line end. Returns the head that it completes: of an interim response (1xx),
   /// or of the final one; otherwise `nil`.
-  mutating func read(_ bytes: some Collection<UInt8>) throws(Failure) -> HTTPResponseHead? {
+  mutating func read(_ bytes: some Collection<UInt8>) throws(Failure) -> HTTP.ResponseHead? {
     let line = Self.withoutEnd(Array(bytes)[...])
     if place == .start {
       head = try Self.status(line)
@@ -39,7 +39,7 @@ struct HeadReader {
     return nil
   }
 
-  private mutating func complete() throws(Failure) -> HTTPResponseHead {
+  private mutating func complete() throws(Failure) -> HTTP.ResponseHead {
     head.fields = fields
     fields = [:]
     if head.status == 101 { throw Failure(reason: "it changes to a protocol that was not requested") }
@@ -71,31 +71,31 @@ struct HeadReader {
     guard folds <= Self.foldLimit else { throw Failure(reason: "more than \(Self.foldLimit) lines are folded") }
     guard let last = fields.lines.last else { throw Failure(reason: "the header begins with white space") }
     // libcurl frames the content by single lines.
-    guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, last.name) }) else {
+    guard !Self.framingNames.contains(where: { HTTP.Fields.isSame($0, last.name) }) else {
       throw Failure(reason: "a line that says where the content ends is folded")
     }
     let value = Self.trimmed((FieldText.encode(last.value) + [UInt8(ascii: " ")] + Self.text(line))[...])
-    fields = HTTPFields(fields.lines.dropLast() + [HTTPFields.Field(last.name, FieldText.decode(value))])
+    fields = HTTP.Fields(fields.lines.dropLast() + [HTTP.Fields.Field(last.name, FieldText.decode(value))])
   }
 
   /// Parses a status line such as `HTTP/1.1 200 OK`.
-  private static func status(_ line: ArraySlice<UInt8>) throws(Failure) -> HTTPResponseHead {
+  private static func status(_ line: ArraySlice<UInt8>) throws(Failure) -> HTTP.ResponseHead {
     let name = line.prefix { $0 != UInt8(ascii: " ") }
     let rest = line[name.endIndex...].drop(while: isSpace)
     let digits = rest.prefix { !isSpace($0) }
-    guard let version = HTTPVersion(rawValue: FieldText.decode(name)), digits.count == 3,
+    guard let version = HTTP.Version(rawValue: FieldText.decode(name)), digits.count == 3,
       let status = Int(FieldText.decode(digits)), status >= 100
     else { throw Failure(reason: "the status line cannot be read") }
     let reason = text(rest.dropFirst(3))
-    return HTTPResponseHead(
+    return HTTP.ResponseHead(
       version: version, status: status, reason: reason.isEmpty ? nil : FieldText.decode(reason))
   }
 
   /// Checks that the content and its end are unambiguous: there is only one length, and no transfer coding but chunked
   /// (RFC 9112, section 6). The transport asks for no other codings, and libcurl does not remove them.
-  private static func checkFraming(_ fields: HTTPFields) throws(Failure) {
+  private static func checkFraming(_ fields: HTTP.Fields) throws(Failure) {
     if let coding = fields["transfer-encoding"] {
-      guard ["chunked", "identity"].contains(where: { HTTPFields.isSame($0, coding) }) else {
+      guard ["chunked", "identity"].contains(where: { HTTP.Fields.isSame($0, coding) }) else {
         throw Failure(reason: "its Transfer-Encoding was not requested")
       }
     } else if let lengths = fields["content-length"] {
@@ -130,7 +130,7 @@ struct HeadReader {
   private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   /// Whether another head follows (1xx).
   var isInterim: Bool { (100..<200).contains(status) }
 }

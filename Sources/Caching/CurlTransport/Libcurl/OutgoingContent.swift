@@ -38,7 +38,7 @@ final class OutgoingContent: Sendable {
   private let state: TaskMonitor<State>
 
   /// Creates the content of `request`.
-  init(_ request: HTTPRequest) {
+  init(_ request: HTTP.Request) {
     stream = request.stream
     state = TaskMonitor(State(bytes: request.body, isComplete: stream == nil))
   }

@@ -5,7 +5,7 @@ internal import HTTPCaching
 /// A request that has been checked and can be sent.
 struct OutgoingRequest: Sendable {
   /// The request, with the name of its server in ASCII.
-  let message: HTTPRequest
+  let message: HTTP.Request
   let server: ServerAddress
   /// Whether there is content, even if it is empty.
   let hasContent: Bool
@@ -14,7 +14,7 @@ struct OutgoingRequest: Sendable {
   private static let contentMethods: Set = ["POST", "PUT", "PATCH"]
 
   /// Checks `request`.
-  init(_ request: HTTPRequest) throws(CacheError) {
+  init(_ request: HTTP.Request) throws(CacheError) {
     var request = request
     request.url = ServerName.inASCII(request.url)
     func check(_ isValid: Bool, _ reason: String) throws(CacheError) {
@@ -60,7 +60,7 @@ struct ServerAddress: Sendable, Hashable {
   let hasCredentials: Bool
 
   /// Reads the server of an http or https request; `nil` for any other.
-  init?(_ request: HTTPRequest) {
+  init?(_ request: HTTP.Request) {
     guard let url = URLParts(request.url), let scheme = url.scheme, ["https", "http"].contains(scheme),
       let host = url.host, let authority = url.authority
     else { return nil }

@@ -10,9 +10,9 @@ final class Transfer: Sendable {
   private enum End { case whole, failure(CacheError) }
 
   private struct State {
-    var interim: [HTTPResponseHead] = []
-    var head: HTTPResponseHead?
-    var trailers: HTTPFields = [:]
+    var interim: [HTTP.ResponseHead] = []
+    var head: HTTP.ResponseHead?
+    var trailers: HTTP.Fields = [:]
     /// The content that has arrived but not been read.
     var waiting = ByteQueue()
     /// Whether libcurl was told to stop reading until the reader has caught up.
@@ -50,9 +50,9 @@ final class Transfer: Sendable {
   }
 
   /// Waits for the head of the final response.
-  func head() async throws(CacheError) -> HTTPResponseHead {
+  func head() async throws(CacheError) -> HTTP.ResponseHead {
     // If a response breaks off after its head, return that head; if it was cancelled, throw.
-    let head = await state.wait { state -> Result<HTTPResponseHead, CacheError>? in
+    let head = await state.wait { state -> Result<HTTP.ResponseHead, CacheError>? in
       switch (state.head, state.end) {
       case (_, .failure(let error)) where error.code == .cancelled: .failure(error)
       case (let head?, _): .success(head)
@@ -91,8 +91,8 @@ final class Transfer: Sendable {
   /// Ends the transfer at once, unless it has already ended.
   func cancel() { end(.failure(.cancelled)) }
 
-  var interim: [HTTPResponseHead] { state.withLock { $0.interim } }
-  var trailers: HTTPFields { state.withLock { $0.trailers } }
+  var interim: [HTTP.ResponseHead] { state.withLock { $0.interim } }
+  var trailers: HTTP.Fields { state.withLock { $0.trailers } }
   /// Whether libcurl was told to stop reading, and how much content is waiting.
   var backlog: (isPaused: Bool, count: Int) { state.withLock { ($0.isPaused, $0.waiting.count) } }
 
@@ -113,7 +113,7 @@ final class Transfer: Sendable {
 
   var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-  func receive(_ head: HTTPResponseHead) {
+  func receive(_ head: HTTP.ResponseHead) {
     state.withLock { state in
       if head.isInterim { state.interim.append(head) } else { state.head = head }
     }
@@ -136,7 +136,7 @@ final class Transfer: Sendable {
 
   /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get the waiting data, and then
   /// the end.
-  func finish(_ error: CacheError?, trailers: HTTPFields = [:]) {
+  func finish(_ error: CacheError?, trailers: HTTP.Fields = [:]) {
     state.withLock { state in
       guard state.end == nil else { return }
       state.trailers = trailers

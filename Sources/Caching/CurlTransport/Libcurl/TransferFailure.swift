@@ -183,7 +183,7 @@ extension CacheError {
 
   /// The error for a response to `request` with more than `limit` bytes of content.
   static func contentTooLarge(
-    _ head: HTTPResponseHead, of request: HTTPRequest, limit: Int, _ settings: LimitSettings
+    _ head: HTTP.ResponseHead, of request: HTTP.Request, limit: Int, _ settings: LimitSettings
   ) -> CacheError {
     let advice = settings.size.map { "raise \($0) if the content is right" }
     return CacheError(

@@ -14,7 +14,7 @@ enum ContentCoding: Sendable {
 
   /// `request`, which asks for these codings if it asks for no others; `nil` if it asks for part of the content: part of
   /// compressed content cannot be decompressed.
-  static func accepting(_ request: HTTPRequest) -> HTTPRequest? {
+  static func accepting(_ request: HTTP.Request) -> HTTP.Request? {
     if request.fields.contains("range") { return nil }
     var request = request
     if !request.fields.contains("accept-encoding") { request.fields.append("Accept-Encoding", accepted) }

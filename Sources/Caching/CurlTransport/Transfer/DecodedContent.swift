@@ -22,7 +22,7 @@ actor DecodedContent {
 
   /// The content of `response` to `request` without `codings`, of which the first was applied last.
   static func pieces(
-    of response: HTTPResponse, without codings: [ContentCoding], to request: HTTPRequest
+    of response: HTTP.Response, without codings: [ContentCoding], to request: HTTP.Request
   ) -> StreamedContent.Source {
     let server = request.authority ?? "the server"
     let start = Mutex(response.body.isEmpty ? nil : response.body)

@@ -20,7 +20,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
 
   /// The responses of `base`, decompressed.
   public func followedResponses(
-    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+    to request: HTTP.Request, options: FetchOptions, maxRedirects: Int
   ) -> Snapshots<LocatedResponse> {
     guard let asking = ContentCoding.accepting(request) else {
       return base.followedResponses(to: request, options: options, maxRedirects: maxRedirects)
@@ -37,7 +37,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
 
   /// The responses of `base`, decoded, or the errors of decoding them.
   private func results(
-    for request: HTTPRequest, _ options: FetchOptions, _ maxRedirects: Int
+    for request: HTTP.Request, _ options: FetchOptions, _ maxRedirects: Int
   ) -> Snapshots<Result<LocatedResponse, CacheError>> {
     base.followedResponses(to: request, options: options, maxRedirects: maxRedirects).mapValues { located in
       do throws(CacheError) { return .success(try await decoded(located)) } catch { return .failure(error) }
@@ -54,7 +54,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
         hint: "fetch it without decoding")
     }
     if codings.isEmpty { return located }
-    let pieces = { DecodedContent.pieces(of: response, without: codings, to: HTTPRequest(url: located.url)) }
+    let pieces = { DecodedContent.pieces(of: response, without: codings, to: HTTP.Request(url: located.url)) }
     if let rest = response.rest {
       return located.with([], rest: StreamedContent(trailers: { rest.trailers }, pieces()))
     }

@@ -25,13 +25,13 @@ public struct DecodingTransferService: DataTransferService {
   ///
   /// - Throws: `CacheError`: what `base` throws; `invalidAnswer` if the content does not match its coding, or is too
   ///   long.
-  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  public func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     guard let asking = ContentCoding.accepting(request) else { return try await base.transfer(request) }
     var response = try await base.transfer(asking)
     let (codings, rest) = ContentCoding.undoable(response.head.fields["content-encoding"] ?? "")
     guard !response.body.isEmpty || response.rest != nil, !codings.isEmpty else { return response }
     let pieces = DecodedContent.pieces(of: response, without: codings, to: request)
-    let decoded = try await HTTPResponse(response.head, rest: StreamedContent(pieces))
+    let decoded = try await HTTP.Response(response.head, rest: StreamedContent(pieces))
       .gathered(limit: maxResponseBytes, for: request)
     guard decoded.rest == nil else {
       throw .contentTooLarge(response.head, of: request, limit: maxResponseBytes, settings)

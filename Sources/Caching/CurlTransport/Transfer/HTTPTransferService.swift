@@ -6,10 +6,7 @@ internal import Synchronization
 
 // The types that a program with requests names.
 @_exported public import protocol CacheCore.DataTransferService
-@_exported public import struct HTTPCaching.HTTPFields
-@_exported public import struct HTTPCaching.HTTPRequest
-@_exported public import struct HTTPCaching.HTTPResponse
-@_exported public import struct HTTPCaching.HTTPResponseHead
+@_exported public import enum HTTPCaching.HTTP
 
 /// Sends requests over HTTP and returns responses as they arrived, with libcurl.
 ///
@@ -72,7 +69,7 @@ public final class HTTPTransferService: DataTransferService {
   /// - Throws: `CacheError`: `originUnreachable` if the response is incomplete; `invalidAnswer` if it is too long or not
   ///   HTTP; `invalidRequest` if the request cannot be sent; `cancelled`. The rest throws the same. Any failure after
   ///   the head of a response to an unsafe request has an `IncompleteResponse` as its cause.
-  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  public func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let response = try await begin(request)
     switch content {
     case .streamed where response.rest?.length ?? .max > Self.pieceSize: return response
@@ -87,7 +84,7 @@ public final class HTTPTransferService: DataTransferService {
   }
 
   /// The response to `request` when its head has arrived. Its rest holds the transfer and its thread.
-  private func begin(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  private func begin(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let outgoing = try OutgoingRequest(request)
     if Task.isCancelled { throw .cancelled }
     let thread = try currentThread()
@@ -100,7 +97,7 @@ public final class HTTPTransferService: DataTransferService {
       _ = thread
       return try await transfer.next()
     }
-    var response = HTTPResponse(head, rest: rest)
+    var response = HTTP.Response(head, rest: rest)
     response.interim = transfer.interim
     return response
   }
@@ -116,9 +113,9 @@ public final class HTTPTransferService: DataTransferService {
   }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   /// The length of the content that the head announces; `nil` if it announces none, 0 if there can be no content.
-  fileprivate func contentLength(of request: HTTPRequest) -> Int? {
+  fileprivate func contentLength(of request: HTTP.Request) -> Int? {
     if request.method == "HEAD" || status == 304 || status == 204 { return 0 }
     if fields.contains("transfer-encoding") { return nil }
     return fields.values(of: "content-length").first.flatMap { Int($0) }

@@ -25,14 +25,14 @@ package struct CacheControl: Sendable, Hashable {
   }
 
   /// Reads the directives of `fields`.
-  package init(_ fields: HTTPFields) {
+  package init(_ fields: HTTP.Fields) {
     self.init(fields.values(of: "cache-control"))
   }
 
   /// Reads `CDN-Cache-Control` (RFC 9213), the directives for shared caches, which replace `Cache-Control` and `Expires`:
   /// seconds are integers, lists of names are strings, and flags are set or not. `nil` if the field is absent, empty or
   /// malformed: section 2.1 tells caches to ignore a malformed one altogether.
-  init?(targeted fields: HTTPFields) {
+  init?(targeted fields: HTTP.Fields) {
     guard let value = fields["cdn-cache-control"] else { return nil }
     var parser = StructuredFieldParser(value)
     guard let members = parser.dictionary(), !members.isEmpty else { return nil }

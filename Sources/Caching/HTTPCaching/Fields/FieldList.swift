@@ -74,7 +74,7 @@ package enum FieldList {
   }
 }
 
-extension HTTPFields {
+extension HTTP.Fields {
   /// The names in the list that is the value of the field `name`, in lower case; empty if there is no such field.
   func names(in name: String) -> [String] { self[name].map(FieldList.names) ?? [] }
 

@@ -85,7 +85,7 @@ public enum HTTPDate {
   }
 }
 
-extension HTTPFields {
+extension HTTP.Fields {
   /// The time in the field `name`; `nil` if there is no such field, or it is not a date.
   func time(_ name: String, now: Duration) -> Duration? {
     self[name].flatMap { HTTPDate.time($0, now: now) }

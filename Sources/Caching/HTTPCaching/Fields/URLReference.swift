@@ -128,7 +128,7 @@ extension URLReference {
   }
 }
 
-extension HTTPRequest {
+extension HTTP.Request {
   /// The URL `text` as requests have it: scheme and host in their normal form, without default port, credentials and
   /// fragment, and without dot segments unless they are kept.
   ///
@@ -151,7 +151,7 @@ extension HTTPRequest {
   }
 
   /// This request with its URL in the form of `normalizedURL`, if that is possible without losing credentials.
-  package var normalized: HTTPRequest {
+  package var normalized: HTTP.Request {
     guard let reference = URLReference(url), reference.userInfo == nil,
       let text = reference.absolute(keepingDots: keepsDotSegments)
     else { return self }
@@ -167,7 +167,7 @@ extension HTTPRequest {
 }
 
 /// The target of a request whose field Host names another server than its URL (RFC 9110, section 7.1).
-extension HTTPRequest {
+extension HTTP.Request {
   /// The URL of the resource: `url`, with the host of the field Host if there is one. The request still goes to the
   /// server of `url`.
   package var target: String {

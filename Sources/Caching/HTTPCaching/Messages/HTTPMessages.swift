@@ -1,45 +1,51 @@
 public import CacheBase
 
-/// A request to a server.
-public struct HTTPRequest: Sendable, Hashable {
-  /// The method, such as GET; methods are case-sensitive.
-  public var method: String
-  /// The absolute URL, without a fragment or credentials.
-  public var url: String
-  /// The header fields.
-  public var fields: HTTPFields
-  /// The content; empty if there is none.
-  public var body: [UInt8]
-  /// The content, instead of `body`, if it is not held in memory. It can be sent only once.
-  public var stream: StreamedContent?
-  /// A digest of the client's certificate, by which a server can recognize it; `nil` if the client has none. It is
-  /// never sent: it stands for the certificate when requests are compared, as `Authorization` does for itself.
-  public var clientIdentity: String?
-  /// The names of the fields whose values are secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`,
-  /// which always are. A response to a request with such fields is used only for requests with the same ones, and they
-  /// are not sent to another origin.
-  public var secretFields: Set<String> = []
-  /// The secrets that `url` leaves out of its query, by the names of their parameters. They are not sent: they stand for
-  /// themselves when requests are compared.
-  package var secretParameters: HTTPFields = [:]
-  /// Whether "." and ".." in the path of the URL are sent unchanged. A cache removes them otherwise.
-  public var keepsDotSegments = false
+/// The messages of HTTP and their parts. Their short names do not meet those of other packages.
+public enum HTTP {}
 
-  /// Creates a request, by default a GET without content.
-  public init(
-    method: String = "GET", url: String, fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil,
-    clientIdentity: String? = nil
-  ) {
-    self.method = method
-    self.url = url
-    self.fields = fields
-    self.body = body
-    self.stream = stream
-    self.clientIdentity = clientIdentity
+extension HTTP {
+  /// A request to a server.
+  public struct Request: Sendable, Hashable {
+    /// The method, such as GET; methods are case-sensitive.
+    public var method: String
+    /// The absolute URL, without a fragment or credentials.
+    public var url: String
+    /// The header fields.
+    public var fields: HTTP.Fields
+    /// The content; empty if there is none.
+    public var body: [UInt8]
+    /// The content, instead of `body`, if it is not held in memory. It can be sent only once.
+    public var stream: StreamedContent?
+    /// A digest of the client's certificate, by which a server can recognize it; `nil` if the client has none. It is
+    /// never sent: it stands for the certificate when requests are compared, as `Authorization` does for itself.
+    public var clientIdentity: String?
+    /// The names of the fields whose values are secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`,
+    /// which always are. A response to a request with such fields is used only for requests with the same ones, and they
+    /// are not sent to another origin.
+    public var secretFields: Set<String> = []
+    /// The secrets that `url` leaves out of its query, by the names of their parameters. They are not sent: they stand for
+    /// themselves when requests are compared.
+    package var secretParameters: HTTP.Fields = [:]
+    /// Whether "." and ".." in the path of the URL are sent unchanged. A cache removes them otherwise.
+    public var keepsDotSegments = false
+
+    /// Creates a request, by default a GET without content.
+    public init(
+      method: String = "GET", url: String, fields: HTTP.Fields = [:], body: [UInt8] = [],
+      stream: StreamedContent? = nil,
+      clientIdentity: String? = nil
+    ) {
+      self.method = method
+      self.url = url
+      self.fields = fields
+      self.body = body
+      self.stream = stream
+      self.clientIdentity = clientIdentity
+    }
   }
 }
 
-extension HTTPRequest {
+extension HTTP.Request {
   /// Whether the URL uses https, so that the server must prove its identity.
   public var isSecure: Bool { url.lowercased().hasPrefix("https://") }
 
@@ -50,24 +56,26 @@ extension HTTPRequest {
   public var authority: String? { URLParts(url)?.authority }
 }
 
-/// A server's final response.
-public struct HTTPResponse: Sendable, Hashable {
-  /// The status and header fields.
-  public var head: HTTPResponseHead
-  /// The content as it arrived, without transfer codings.
-  public var body: [UInt8]
-  /// The content after `body`, if there is more than is held in memory; `nil` if `body` is all of it.
-  public var rest: StreamedContent?
-  /// The heads of the interim responses (1xx) that came first, in order. A cache does not keep them.
-  public var interim: [HTTPResponseHead] = []
-  /// The fields after the content; if there is a `rest`, they are in its `trailers`. A cache does not keep them.
-  public var trailers: HTTPFields = [:]
+extension HTTP {
+  /// A server's final response.
+  public struct Response: Sendable, Hashable {
+    /// The status and header fields.
+    public var head: HTTP.ResponseHead
+    /// The content as it arrived, without transfer codings.
+    public var body: [UInt8]
+    /// The content after `body`, if there is more than is held in memory; `nil` if `body` is all of it.
+    public var rest: StreamedContent?
+    /// The heads of the interim responses (1xx) that came first, in order. A cache does not keep them.
+    public var interim: [HTTP.ResponseHead] = []
+    /// The fields after the content; if there is a `rest`, they are in its `trailers`. A cache does not keep them.
+    public var trailers: HTTP.Fields = [:]
 
-  /// Creates a response.
-  public init(_ head: HTTPResponseHead, body: [UInt8] = [], rest: StreamedContent? = nil) {
-    self.head = head
-    self.body = body
-    self.rest = rest
+    /// Creates a response.
+    public init(_ head: HTTP.ResponseHead, body: [UInt8] = [], rest: StreamedContent? = nil) {
+      self.head = head
+      self.body = body
+      self.rest = rest
+    }
   }
 }
 
@@ -76,45 +84,49 @@ public struct LocatedResponse: Sendable, Hashable {
   /// The URL, without credentials and without a fragment.
   public let url: String
   /// The response from that URL.
-  public let response: HTTPResponse
+  public let response: HTTP.Response
 
   /// Creates the response from `url`.
-  public init(url: String, response: HTTPResponse) {
+  public init(url: String, response: HTTP.Response) {
     self.url = url
     self.response = response
   }
 }
 
-/// The status line and the header fields of a response.
-public struct HTTPResponseHead: Sendable, Hashable {
-  /// The protocol version; `nil` in a response that no server sent.
-  public var version: HTTPVersion?
-  /// The status, from 100 to 999. Those from 600 on have no meaning, but servers sometimes send them.
-  public var status: Int
-  /// The words after the status, as they arrived; `nil` if there are none, as always with HTTP/2.
-  public var reason: String?
-  /// The header fields.
-  public var fields: HTTPFields
+extension HTTP {
+  /// The status line and the header fields of a response.
+  public struct ResponseHead: Sendable, Hashable {
+    /// The protocol version; `nil` in a response that no server sent.
+    public var version: HTTP.Version?
+    /// The status, from 100 to 999. Those from 600 on have no meaning, but servers sometimes send them.
+    public var status: Int
+    /// The words after the status, as they arrived; `nil` if there are none, as always with HTTP/2.
+    public var reason: String?
+    /// The header fields.
+    public var fields: HTTP.Fields
 
-  /// Creates a head.
-  public init(version: HTTPVersion? = nil, status: Int, reason: String? = nil, fields: HTTPFields = [:]) {
-    self.version = version
-    self.status = status
-    self.reason = reason
-    self.fields = fields
+    /// Creates a head.
+    public init(version: HTTP.Version? = nil, status: Int, reason: String? = nil, fields: HTTP.Fields = [:]) {
+      self.version = version
+      self.status = status
+      self.reason = reason
+      self.fields = fields
+    }
   }
 }
 
-/// The HTTP version of a response, spelled as in its status line.
-public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
-  /// HTTP/1.0.
-  case http10 = "HTTP/1.0"
-  /// HTTP/1.1 (RFC 9112).
-  case http11 = "HTTP/1.1"
-  /// HTTP/2 (RFC 9113).
-  case http2 = "HTTP/2"
-  /// HTTP/3 (RFC 9114).
-  case http3 = "HTTP/3"
+extension HTTP {
+  /// The HTTP version of a response, spelled as in its status line.
+  public enum Version: String, Sendable, Hashable, CaseIterable {
+    /// HTTP/1.0.
+    case http10 = "HTTP/1.0"
+    /// HTTP/1.1 (RFC 9112).
+    case http11 = "HTTP/1.1"
+    /// HTTP/2 (RFC 9113).
+    case http2 = "HTTP/2"
+    /// HTTP/3 (RFC 9114).
+    case http3 = "HTTP/3"
+  }
 }
 
 /// The syntax of the parts of messages (RFC 9110, section 5).
@@ -141,7 +153,7 @@ package enum HTTPSyntax {
   }
 }
 
-extension HTTPRequest {
+extension HTTP.Request {
   /// Whether `method` is GET or HEAD, which ask for a representation.
   package static func retrieves(_ method: String) -> Bool { method == "GET" || method == "HEAD" }
 
@@ -159,7 +171,7 @@ extension HTTPRequest {
   package var isSafe: Bool { Self.retrieves(method) || method == "OPTIONS" || method == "TRACE" }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   /// The statuses that send a request elsewhere by `Location` (RFC 9110, section 15.4).
   package static let redirectStatuses: Set = [301, 302, 303, 307, 308]
 }

@@ -12,7 +12,7 @@ public final class StreamedContent: Sendable, Hashable {
 
   private struct State {
     var read: Source?
-    var trailers: (@Sendable () -> HTTPFields)?
+    var trailers: (@Sendable () -> HTTP.Fields)?
     var whenEnded: (@Sendable () -> Void)?
   }
 
@@ -23,7 +23,7 @@ public final class StreamedContent: Sendable, Hashable {
   /// Creates a stream of `length` bytes. `read` returns the content piece by piece, and `nil` at the end; `trailers` is
   /// called after that. `whenEnded` is called once: when the content has ended or failed, or has been released.
   public init(
-    length: Int? = nil, trailers: @escaping @Sendable () -> HTTPFields = { [:] },
+    length: Int? = nil, trailers: @escaping @Sendable () -> HTTP.Fields = { [:] },
     whenEnded: (@Sendable () -> Void)? = nil, _ read: @escaping Source
   ) {
     self.length = length
@@ -33,7 +33,7 @@ public final class StreamedContent: Sendable, Hashable {
   deinit { end() }
 
   /// The fields after the content; empty until its end has been read.
-  public var trailers: HTTPFields { state.withLock { $0.trailers }?() ?? [:] }
+  public var trailers: HTTP.Fields { state.withLock { $0.trailers }?() ?? [:] }
 
   /// Waits for the next piece and returns it; `nil` at the end.
   ///
@@ -80,12 +80,12 @@ public final class StreamedContent: Sendable, Hashable {
 /// request in any case, because a cache must act on its status.
 public struct IncompleteResponse: Error {
   /// The head, and the beginning of the content.
-  public let response: HTTPResponse
+  public let response: HTTP.Response
   /// Why the transfer failed; `nil` if the `CacheError` says it all.
   public let cause: (any Error)?
 
   /// Creates the part that arrived, and the error that kept the rest from arriving.
-  public init(_ response: HTTPResponse, cause: (any Error)? = nil) {
+  public init(_ response: HTTP.Response, cause: (any Error)? = nil) {
     self.response = response
     self.cause = cause
   }
@@ -94,19 +94,19 @@ public struct IncompleteResponse: Error {
 extension CacheError {
   /// The same error if `request` is safe; otherwise it has an `IncompleteResponse` with `head` as its cause, which says
   /// that the request has succeeded or failed at its origin.
-  package func after(_ head: HTTPResponseHead, of request: HTTPRequest) -> CacheError {
+  package func after(_ head: HTTP.ResponseHead, of request: HTTP.Request) -> CacheError {
     if request.isSafe || cause is IncompleteResponse { return self }
-    return CacheError(code, message, hint: hint, cause: IncompleteResponse(HTTPResponse(head), cause: cause))
+    return CacheError(code, message, hint: hint, cause: IncompleteResponse(HTTP.Response(head), cause: cause))
   }
 }
 
-extension HTTPResponse {
+extension HTTP.Response {
   /// This response to `request` with all of its content in `body`, if that has at most `limit` bytes. A longer one keeps
   /// a `rest`, which has all of the content if its length is announced.
   ///
   /// - Throws: `CacheError`: what ended the content early, with an `IncompleteResponse` as its cause if the request is
   ///   unsafe, or the connection broke off and the length of the content is known.
-  package func gathered(limit: Int, for request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  package func gathered(limit: Int, for request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     guard let rest, rest.length ?? 0 <= limit - body.count else { return self }
     var response = self
     response.body.reserveCapacity(body.count + (rest.length ?? 0))

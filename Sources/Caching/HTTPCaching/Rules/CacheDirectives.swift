@@ -24,7 +24,7 @@ struct RequestDirectives: Sendable, Hashable {
 
   static let anyStaleness: Duration = .seconds(Int64.max)
 
-  init(_ fields: HTTPFields, _ options: FetchOptions) {
+  init(_ fields: HTTP.Fields, _ options: FetchOptions) {
     let control = CacheControl(fields)
     // RFC 9111, section 5.4: `Pragma: no-cache` counts only without `Cache-Control`.
     let isPragma = !fields.contains("cache-control") && fields.names(in: "pragma").contains("no-cache")
@@ -58,7 +58,7 @@ package struct ResponseDirectives: Sendable, Hashable {
   let hasExpires: Bool
   private let isShared: Bool
 
-  init(_ fields: HTTPFields, isShared: Bool) {
+  init(_ fields: HTTP.Fields, isShared: Bool) {
     let targeted = isShared ? CacheControl(targeted: fields) : nil
     self.control = targeted ?? CacheControl(fields)
     hasExpires = targeted == nil && fields.contains("expires")

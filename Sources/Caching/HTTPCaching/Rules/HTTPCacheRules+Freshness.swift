@@ -9,13 +9,13 @@ extension HTTPCacheRules {
   ]
 
   /// Whether a response without an explicit lifetime can be fresh.
-  func allowsHeuristics(_ response: HTTPResponseHead) -> Bool {
+  func allowsHeuristics(_ response: HTTP.ResponseHead) -> Bool {
     Self.heuristicallyCacheableStatuses.contains(response.status)
       || directives(response).control.contains("public")
   }
 
   /// How long `response`, received at `now`, is fresh, counted from the time at which the origin made it.
-  func freshnessLifetime(of response: HTTPResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
+  func freshnessLifetime(of response: HTTP.ResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
     let directives = directives(response)
     if directives.needsRevalidation { return (.zero, "no-cache") }
     if let name = directives.lifetimeName {
@@ -44,7 +44,7 @@ extension HTTPCacheRules {
   }
 
   /// How old `response` was on arrival (section 4.2.3), if its request was sent at `requestTime`.
-  func initialAge(of response: HTTPResponseHead, requestTime: Duration, responseTime: Duration) -> Duration {
+  func initialAge(of response: HTTP.ResponseHead, requestTime: Duration, responseTime: Duration) -> Duration {
     let apparent = max(responseTime - madeAt(response, receivedAt: responseTime), .zero)
     // Section 5.1: the first member of a list counts; anything but a number is ignored.
     let members = FieldList.members(response.fields["age"] ?? "")
@@ -57,7 +57,7 @@ extension HTTPCacheRules {
     freshnessLifetime(of: stored.head, receivedAt: stored.storedAt)
   }
 
-  private func madeAt(_ response: HTTPResponseHead, receivedAt now: Duration) -> Duration {
+  private func madeAt(_ response: HTTP.ResponseHead, receivedAt now: Duration) -> Duration {
     response.fields.time("date", now: now) ?? now
   }
 }

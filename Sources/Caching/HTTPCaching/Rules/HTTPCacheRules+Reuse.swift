@@ -11,13 +11,13 @@ extension HTTPCacheRules {
   ///   - now: the current time.
   ///   - trace: records the examined criteria; `nil` to record nothing.
   public func decision(
-    for request: HTTPRequest, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
+    for request: HTTP.Request, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
     isReadable: Bool = true, options: FetchOptions, now: Duration, trace: CacheTrace? = nil
   ) -> CacheDecision {
     if trace == nil, let stored, isFresh(stored, at: now, unlimitedBy: request, options) { return Self.fresh }
     let allowed = RequestDirectives(request.fields, options)
     noteParty(of: request, trace)
-    if !HTTPRequest.retrieves(request.method) {
+    if !HTTP.Request.retrieves(request.method) {
       trace?.note("method", "the cache serves GET and HEAD, not \(request.method)")
       return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
     }
@@ -39,7 +39,7 @@ extension HTTPCacheRules {
   }
 
   /// Notes what else selects a stored response, besides its URL and its `Vary`.
-  private func noteParty(of request: HTTPRequest, _ trace: CacheTrace?) {
+  private func noteParty(of request: HTTP.Request, _ trace: CacheTrace?) {
     guard let trace else { return }
     if let server = request.detour, let named = URLReference(request.target)?.server {
       trace.note("target", "a resource of \(named), which Host names; the request goes to \(server)")
@@ -58,7 +58,7 @@ extension HTTPCacheRules {
   /// Whether `stored` is fresh, and that is all that counts, as for most typed responses: no header field and no option
   /// sets other terms. It spares a repeated hit the search for directives.
   private func isFresh(
-    _ stored: StoredHead, at now: Duration, unlimitedBy request: HTTPRequest, _ options: FetchOptions
+    _ stored: StoredHead, at now: Duration, unlimitedBy request: HTTP.Request, _ options: FetchOptions
   ) -> Bool {
     guard request.retrieves, request.fields.lines.isEmpty, stored.head.fields.lines.isEmpty,
       options.policy != .networkOnly, options.maxAge == nil, let remaining = stored.remainingFreshness(at: now)
@@ -163,7 +163,7 @@ extension HTTPCacheRules {
   ///
   /// - Parameter request: the request's header fields.
   public func canServeStale(
-    _ stored: StoredHead, for request: HTTPFields = [:], options: FetchOptions = FetchOptions(), at now: Duration,
+    _ stored: StoredHead, for request: HTTP.Fields = [:], options: FetchOptions = FetchOptions(), at now: Duration,
     trace: CacheTrace? = nil
   ) -> Bool {
     let (directives, allowed) = (directives(stored.head), RequestDirectives(request, options))

@@ -15,7 +15,7 @@ extension HTTPCacheRules {
   ///   - responseTime: when the head of the response arrived.
   ///   - trace: records the examined criteria; `nil` to record nothing.
   public func stored(
-    _ response: HTTPResponseHead, for request: HTTPRequest, requestTime: Duration, responseTime: Duration,
+    _ response: HTTP.ResponseHead, for request: HTTP.Request, requestTime: Duration, responseTime: Duration,
     trace: CacheTrace? = nil
   ) -> StoredHead? {
     if let refusal = refusal(to: response, for: request) {
@@ -37,14 +37,14 @@ extension HTTPCacheRules {
   /// `fields` with a `Date`: if there is none, the time at which the response was received (RFC 9110, section 6.6.1).
   ///
   /// - Parameter time: that time; `nil` for a response that did not come over HTTP.
-  func dated(_ fields: HTTPFields, _ time: Duration?) -> HTTPFields {
+  func dated(_ fields: HTTP.Fields, _ time: Duration?) -> HTTP.Fields {
     guard let time, !fields.contains("date") else { return fields }
-    return HTTPFields(fields.lines + [HTTPFields.Field("Date", HTTPDate.text(time))])
+    return HTTP.Fields(fields.lines + [HTTP.Fields.Field("Date", HTTPDate.text(time))])
   }
 
   /// Returns `stored` with the times that follow from `response`, which arrived at `stored.storedAt`.
   func times(
-    of stored: StoredHead, from response: HTTPResponseHead, requestTime: Duration, trace: CacheTrace? = nil
+    of stored: StoredHead, from response: HTTP.ResponseHead, requestTime: Duration, trace: CacheTrace? = nil
   ) -> StoredHead {
     var stored = stored
     let now = stored.storedAt
@@ -64,7 +64,7 @@ extension HTTPCacheRules {
   private static let revalidationTime: Duration = .seconds(86_400)
 
   /// How long after it becomes stale a response can still be of use.
-  private func retention(_ response: HTTPResponseHead) -> Duration {
+  private func retention(_ response: HTTP.ResponseHead) -> Duration {
     let directives = directives(response)
     return [
       freshness.staleIfError, freshness.staleWhileRevalidate, directives.staleIfError ?? .zero,
@@ -73,7 +73,7 @@ extension HTTPCacheRules {
   }
 
   /// Why `response` to `request` must not be stored, in a few words; `nil` if it can.
-  package func refusal(to response: HTTPResponseHead, for request: HTTPRequest) -> String? {
+  package func refusal(to response: HTTP.ResponseHead, for request: HTTP.Request) -> String? {
     let directives = directives(response)
     let control = directives.control
     let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
@@ -103,16 +103,16 @@ extension HTTPCacheRules {
 
   /// Whether `response` is the response to a POST and is also what a GET would return (RFC 9110, section 9.3.3).
   private func answersGet(
-    _ response: HTTPResponseHead, _ directives: ResponseDirectives, to request: HTTPRequest
+    _ response: HTTP.ResponseHead, _ directives: ResponseDirectives, to request: HTTP.Request
   ) -> Bool {
     let places = response.fields.values(of: "content-location")
     guard request.method == "POST", response.status == 200, places.count == 1 else { return false }
     return directives.hasLifetime
-      && named(in: places, by: request).contains { HTTPRequest.isSameURL($0, request.normalized.target) }
+      && named(in: places, by: request).contains { HTTP.Request.isSameURL($0, request.normalized.target) }
   }
 
   /// Whether a stored response can stay once a confirmation has turned it into `response`.
-  package func mayStay(_ response: HTTPResponseHead, for request: HTTPRequest) -> Bool {
+  package func mayStay(_ response: HTTP.ResponseHead, for request: HTTP.Request) -> Bool {
     // The request's directives about storing apply to the confirmation, not to the response stored earlier.
     var request = request
     request.method = "GET"
@@ -128,15 +128,15 @@ extension HTTPCacheRules {
 
   /// Whether `no-cache` names fields, which need a confirmation at each use, or `private` names fields that a shared
   /// cache can give to one user only (sections 5.2.2.4 and 5.2.2.7).
-  package func hasFieldsOfOneUse(_ fields: HTTPFields) -> Bool {
+  package func hasFieldsOfOneUse(_ fields: HTTP.Fields) -> Bool {
     !ResponseDirectives(fields, isShared: isShared).fieldsOfOneUse.isEmpty
   }
 
   /// Leaves out fields about the connection, fields that need a confirmation at each use, and fields that a shared
   /// cache must not store (section 3.1).
-  func storedFields(_ fields: HTTPFields) -> HTTPFields {
+  func storedFields(_ fields: HTTP.Fields) -> HTTP.Fields {
     let omitted = fields.connectionFields.union(ResponseDirectives(fields, isShared: isShared).fieldsOfOneUse)
-    return HTTPFields(fields.lines.filter { !omitted.contains($0.name.lowercased()) })
+    return HTTP.Fields(fields.lines.filter { !omitted.contains($0.name.lowercased()) })
   }
 
   static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
@@ -146,19 +146,19 @@ extension HTTPCacheRules {
 extension HTTPCacheRules {
   /// The URLs whose stored responses become invalid when `request` gets `response`: the request's own, and those of the
   /// same origin that the response names.
-  public func invalidated(by response: HTTPResponseHead, to request: HTTPRequest) -> [String] {
+  public func invalidated(by response: HTTP.ResponseHead, to request: HTTP.Request) -> [String] {
     guard !request.isSafe, (200..<400).contains(response.status) else { return [] }
     let (target, places) = (
       request.target, ["location", "content-location"].flatMap { response.fields.values(of: $0) }
     )
     return named(in: places, by: request).filter { URLReference.isSameOrigin($0, target) }
       .reduce(into: [target]) { urls, url in
-        if !urls.contains(where: { HTTPRequest.isSameURL($0, url) }) { urls.append(url) }
+        if !urls.contains(where: { HTTP.Request.isSameURL($0, url) }) { urls.append(url) }
       }
   }
 
   /// The URLs that the values `places` of header fields mean in a response to `request`.
-  private func named(in places: [String], by request: HTTPRequest) -> [String] {
+  private func named(in places: [String], by request: HTTP.Request) -> [String] {
     places.compactMap { URLReference.resolve($0, against: request.target, keepingDots: request.keepsDotSegments) }
   }
 }

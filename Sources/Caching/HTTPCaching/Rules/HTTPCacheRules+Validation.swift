@@ -4,8 +4,8 @@ extension HTTPCacheRules {
   private static let contentFields: Set = ["content-length", "content-encoding", "content-range"]
 
   /// The fields that make a request conditional on `stored`: both validators, if it has both.
-  public func conditions(on stored: StoredHead) -> HTTPFields {
-    var conditions: HTTPFields = [:]
+  public func conditions(on stored: StoredHead) -> HTTP.Fields {
+    var conditions: HTTP.Fields = [:]
     if let tag = stored.head.fields["etag"] { conditions.append("If-None-Match", tag) }
     if let date = stored.head.fields["last-modified"] { conditions.append("If-Modified-Since", date) }
     return conditions
@@ -15,7 +15,7 @@ extension HTTPCacheRules {
   /// the stored one. A 304 with another `Vary` is not, as the values of the new fields are unknown for `stored`.
   ///
   /// Tags are compared weakly: many servers weaken the tag of a compressed 200, but not in the 304 about it.
-  package func confirms(_ confirmation: HTTPResponseHead, _ stored: StoredHead) -> Bool {
+  package func confirms(_ confirmation: HTTP.ResponseHead, _ stored: StoredHead) -> Bool {
     let (news, old) = (confirmation.fields, stored.head.fields)
     guard hasSameSelection(news, old) else { return false }
     if let tag = news["etag"].map(EntityTag.init) {
@@ -28,7 +28,7 @@ extension HTTPCacheRules {
 
   /// Updates `stored` from the head of a 304 or of a response to HEAD (sections 4.3.4 and 4.3.5).
   public func updated(
-    _ stored: StoredHead, by head: HTTPResponseHead, requestTime: Duration, responseTime: Duration,
+    _ stored: StoredHead, by head: HTTP.ResponseHead, requestTime: Duration, responseTime: Duration,
     trace: CacheTrace? = nil
   ) -> StoredHead {
     var updated = stored
@@ -39,7 +39,7 @@ extension HTTPCacheRules {
 
   /// Whether the head of a response to HEAD describes the stored response (section 4.3.5), of which perhaps only a part
   /// is stored.
-  package func describes(_ head: HTTPResponseHead, _ stored: StoredHead) -> Bool {
+  package func describes(_ head: HTTP.ResponseHead, _ stored: StoredHead) -> Bool {
     let old = stored.head
     let length = ContentRange(partOf: old).map { String($0.length) } ?? old.fields["content-length"]
     return head.status == (old.status == 206 ? 200 : old.status) && hasSameSelection(head.fields, old.fields)
@@ -47,7 +47,7 @@ extension HTTPCacheRules {
   }
 
   /// Whether each validator that `news` has is the one of `old`.
-  private func hasSameValidators(_ news: HTTPFields, _ old: HTTPFields) -> Bool {
+  private func hasSameValidators(_ news: HTTP.Fields, _ old: HTTP.Fields) -> Bool {
     ["etag", "last-modified"].allSatisfy { name in news[name].map { $0 == old[name] } ?? true }
   }
 
@@ -69,7 +69,7 @@ extension HTTPCacheRules {
   /// stale. A failure of the server or a proxy, and a method
   /// that is not allowed, say nothing.
   package func supersession(
-    of stored: StoredHead, by response: HTTPResponseHead, to request: HTTPRequest
+    of stored: StoredHead, by response: HTTP.ResponseHead, to request: HTTP.Request
   ) -> Supersession {
     switch response.status {
     case ..<200, 304, 405, 407, 408, 412, 416, 421, 425, 429, 500...: return .none
@@ -81,12 +81,12 @@ extension HTTPCacheRules {
     }
   }
 
-  private func hasSameSelection(_ news: HTTPFields, _ old: HTTPFields) -> Bool {
+  private func hasSameSelection(_ news: HTTP.Fields, _ old: HTTP.Fields) -> Bool {
     !news.contains("vary") || Set(news.names(in: "vary")) == Set(old.names(in: "vary"))
   }
 
   /// Keeps the lines of `stored` in order, replaces the ones that `head` also has, and appends the other lines of `head`.
-  func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
+  func merged(_ stored: HTTP.Fields, with head: HTTP.ResponseHead) -> HTTP.Fields {
     // The stored tag belongs to the stored bytes: the 304 might have a strong tag although the compressed 200 had a
     // weak one.
     let kept = stored.contains("etag") ? Self.contentFields.union(["etag"]) : Self.contentFields
@@ -95,12 +95,12 @@ extension HTTPCacheRules {
     let replaced = Set(news.map { $0.name.lowercased() } + ["date", "age"])
     let lines = stored.lines.flatMap { line in
       guard replaced.contains(line.name.lowercased()) else { return [line] }
-      let isSame = { (other: HTTPFields.Field) in HTTPFields.isSame(other.name, line.name) }
+      let isSame = { (other: HTTP.Fields.Field) in HTTP.Fields.isSame(other.name, line.name) }
       defer { news.removeAll(where: isSame) }
       return news.filter(isSame)
     }
     // Fields that the stored directives exclude stay out, even if the 304 does not repeat those directives.
-    return storedFields(HTTPFields(lines + news))
+    return storedFields(HTTP.Fields(lines + news))
   }
 }
 
@@ -112,7 +112,7 @@ package struct Preconditions: Sendable, Hashable {
     /// The preconditions hold, or there are none: serve the stored response.
     case pass
     /// The client already has the stored response: serve this head, without content.
-    case notModified(HTTPResponseHead)
+    case notModified(HTTP.ResponseHead)
     /// A precondition fails, and only the origin can say so: ask it.
     case forward
   }
@@ -120,11 +120,11 @@ package struct Preconditions: Sendable, Hashable {
   /// The header fields that make a request conditional, in lower case.
   package static let names: Set = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]
 
-  private let fields: HTTPFields
+  private let fields: HTTP.Fields
   private let isRead: Bool
 
   /// Reads the preconditions of `request`.
-  package init(_ request: HTTPRequest) {
+  package init(_ request: HTTP.Request) {
     fields = request.fields
     isRead = request.retrieves
   }
@@ -178,9 +178,9 @@ package struct Preconditions: Sendable, Hashable {
     "content-type", "content-encoding", "content-language", "content-length", "content-range",
   ]
 
-  private static func notModified(_ head: HTTPResponseHead) -> HTTPResponseHead {
+  private static func notModified(_ head: HTTP.ResponseHead) -> HTTP.ResponseHead {
     let omitted = head.fields.contains("etag") ? contentFields.union(["last-modified"]) : contentFields
     let kept = head.fields.lines.filter { !omitted.contains($0.name.lowercased()) }
-    return HTTPResponseHead(status: 304, fields: HTTPFields(kept))
+    return HTTP.ResponseHead(status: 304, fields: HTTP.Fields(kept))
   }
 }

@@ -36,10 +36,10 @@ public struct HTTPCacheRules: Sendable {
   }
 
   /// Whether a response of `request`'s server is allowed to change stored responses.
-  package func believesServer(of request: HTTPRequest) -> Bool { !isInsecure || !request.isSecure }
+  package func believesServer(of request: HTTP.Request) -> Bool { !isInsecure || !request.isSecure }
 
   /// The demands that `response` makes on this cache.
-  package func directives(_ response: HTTPResponseHead) -> ResponseDirectives {
+  package func directives(_ response: HTTP.ResponseHead) -> ResponseDirectives {
     ResponseDirectives(response.fields, isShared: isShared)
   }
 }
@@ -48,7 +48,7 @@ public struct HTTPCacheRules: Sendable {
 /// 1970-01-01T00:00:00Z.
 public struct StoredHead: Sendable, Hashable {
   /// The status and the header fields, updated by each confirmation.
-  public var head: HTTPResponseHead
+  public var head: HTTP.ResponseHead
   /// When the response was received or last confirmed.
   public var storedAt: Duration
   /// Until when the response is fresh.
@@ -62,7 +62,7 @@ public struct StoredHead: Sendable, Hashable {
 
   /// Creates a head; by default it was new on arrival and is used for every request for its URL.
   public init(
-    head: HTTPResponseHead, storedAt: Duration, freshUntil: Duration, retainUntil: Duration,
+    head: HTTP.ResponseHead, storedAt: Duration, freshUntil: Duration, retainUntil: Duration,
     initialAge: Duration = .zero, selector: VariantSelector = .always
   ) {
     self.head = head

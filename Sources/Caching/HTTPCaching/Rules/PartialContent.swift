@@ -65,7 +65,7 @@ struct ContentRange: Sendable, Hashable {
   }
 
   /// The position of the part that a response with `head` carries; `nil` if the response is not one part.
-  init?(partOf head: HTTPResponseHead) {
+  init?(partOf head: HTTP.ResponseHead) {
     guard head.status == 206, let text = head.fields["content-range"] else { return nil }
     self.init(text)
   }
@@ -81,21 +81,21 @@ package struct PartialContent: Sendable, Hashable {
     /// All of it, with the stored head.
     case whole
     /// The bytes at these offsets of the stored content, with their own head (206).
-    case part(HTTPResponseHead, Range<Int>)
+    case part(HTTP.ResponseHead, Range<Int>)
     /// None of it, because the content ends before the range begins (416).
-    case unsatisfiable(HTTPResponseHead)
+    case unsatisfiable(HTTP.ResponseHead)
     /// The request asks for bytes that are not stored: ask the origin.
     case missing
   }
 
   /// The stored head.
-  let head: HTTPResponseHead
+  let head: HTTP.ResponseHead
   /// Which part of the content is stored.
   let extent: ContentRange
 
   /// Describes a response with `count` bytes of content. `nil` if their position is unknown: a 206 with several parts,
   /// or with another number of bytes than it says.
-  package init?(_ head: HTTPResponseHead, count: Int) {
+  package init?(_ head: HTTP.ResponseHead, count: Int) {
     let extent = head.status == 206 ? ContentRange(partOf: head) : ContentRange(0..<count, of: count)
     guard let extent, extent.offsets.count == count else { return nil }
     self.head = head
@@ -106,7 +106,7 @@ package struct PartialContent: Sendable, Hashable {
   var isComplete: Bool { extent.offsets == 0..<extent.length }
 
   /// Serves `request`, if its other preconditions hold. A request for several ranges goes to the origin.
-  package func answer(to request: HTTPRequest, now: Duration) -> Answer {
+  package func answer(to request: HTTP.Request, now: Duration) -> Answer {
     guard let range = range(in: request, now: now) else { return isComplete ? .whole : .missing }
     if range == .several { return .missing }
     guard let offsets = range.offsets(in: extent.length) else { return .unsatisfiable(unsatisfiableHead) }
@@ -115,14 +115,14 @@ package struct PartialContent: Sendable, Hashable {
 
   /// The offsets in the whole content that `request` asks for; `nil` if it asks for several ranges, or for one that
   /// does not exist.
-  func wanted(by request: HTTPRequest, now: Duration) -> Range<Int>? {
+  func wanted(by request: HTTP.Request, now: Duration) -> Range<Int>? {
     guard let range = range(in: request, now: now) else { return 0..<extent.length }
     return range.offsets(in: extent.length)
   }
 
   /// The range that `request` asks for; `nil` if it asks for everything, also because its `If-Range` is not about the stored
   /// response (section 13.1.5).
-  private func range(in request: HTTPRequest, now: Duration) -> ByteRange? {
+  private func range(in request: HTTP.Request, now: Duration) -> ByteRange? {
     guard request.method == "GET", head.status == 200 || head.status == 206, extent.length > 0,
       let value = request.fields["range"]
     else { return nil }
@@ -145,23 +145,23 @@ package struct PartialContent: Sendable, Hashable {
   }
 
   /// The head of the response if no byte of the range exists (section 15.5.17).
-  private var unsatisfiableHead: HTTPResponseHead {
-    var fields = HTTPFields(head.fields.lines.filter { HTTPFields.isSame($0.name, "date") })
+  private var unsatisfiableHead: HTTP.ResponseHead {
+    var fields = HTTP.Fields(head.fields.lines.filter { HTTP.Fields.isSame($0.name, "date") })
     fields.append("Content-Range", "bytes */\(extent.length)")
     fields.append("Content-Length", "0")
-    return HTTPResponseHead(status: 416, fields: fields)
+    return HTTP.ResponseHead(status: 416, fields: fields)
   }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   /// This head for a response that carries `extent`: with `status`, or else as a 200 if that is everything, and as a 206 if
   /// it is not.
-  func carrying(_ extent: ContentRange, status: Int? = nil) -> HTTPResponseHead {
+  func carrying(_ extent: ContentRange, status: Int? = nil) -> HTTP.ResponseHead {
     let status = status ?? (extent.offsets.count == extent.length ? 200 : 206)
     var fields = fields
     fields["Content-Range"] = status == 206 ? extent.text : nil
     fields["Content-Length"] = String(extent.offsets.count)
-    return HTTPResponseHead(version: version, status: status, fields: fields)
+    return HTTP.ResponseHead(version: version, status: status, fields: fields)
   }
 }
 
@@ -173,7 +173,7 @@ struct StrongValidator: Sendable, Hashable {
   let text: String
 
   /// Reads the strong validator from a response's header fields; `nil` if there is none.
-  init?(_ fields: HTTPFields, now: Duration) {
+  init?(_ fields: HTTP.Fields, now: Duration) {
     let tag = fields["etag"]
     guard let text = tag ?? fields["last-modified"] else { return nil }
     if let tag {
@@ -199,7 +199,7 @@ extension HTTPCacheRules {
   /// Adds the partial response `new`, which arrived at `now`, to `stored`, whose content is `content`. `nil` if the two
   /// cannot be combined: they do not share a strong validator, or they leave a gap. If they overlap, the new bytes win.
   package func combined(
-    _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, now: Duration
+    _ stored: StoredHead, _ content: [UInt8], with new: HTTP.Response, now: Duration
   ) -> (StoredHead, [UInt8])? {
     guard new.head.status == 206, stored.head.status == 200 || stored.head.status == 206,
       let old = PartialContent(stored.head, count: content.count)?.extent,
@@ -219,7 +219,7 @@ extension HTTPCacheRules {
   }
 
   /// Whether `new` is coded as `old` is. A part can leave out fields that the client has (RFC 9110, section 15.3.7).
-  private func hasSameCoding(_ old: HTTPFields, _ new: HTTPFields) -> Bool {
+  private func hasSameCoding(_ old: HTTP.Fields, _ new: HTTP.Fields) -> Bool {
     !new.contains("content-encoding") || new.names(in: "content-encoding") == old.names(in: "content-encoding")
   }
 }
@@ -232,7 +232,8 @@ extension HTTPCacheRules {
   /// the result would have more than `limit` bytes.
   ///
   /// - Parameter count: the number of stored content bytes.
-  package func completing(_ request: HTTPRequest, _ stored: StoredHead, count: Int, limit: Int = .max) -> HTTPRequest? {
+  package func completing(_ request: HTTP.Request, _ stored: StoredHead, count: Int, limit: Int = .max) -> HTTP.Request?
+  {
     let now = stored.storedAt
     guard request.method == "GET", stored.head.status == 206, Preconditions(request).isEmpty,
       let part = PartialContent(stored.head, count: count), let wanted = part.wanted(by: request, now: now),
@@ -252,17 +253,17 @@ extension HTTPCacheRules {
   /// response that has everything `request` asks for. `nil` if the two do not belong together, or bytes are still
   /// missing.
   package func completed(
-    _ stored: StoredHead, _ content: [UInt8], with answer: HTTPResponse, for request: HTTPRequest, now: Duration
-  ) -> HTTPResponse? {
+    _ stored: StoredHead, _ content: [UInt8], with answer: HTTP.Response, for request: HTTP.Request, now: Duration
+  ) -> HTTP.Response? {
     guard let (whole, bytes) = combined(stored, content, with: answer, now: now),
       let part = PartialContent(whole.head, count: bytes.count), part.answer(to: request, now: now) != .missing
     else { return nil }
-    return HTTPResponse(whole.head, body: bytes)
+    return HTTP.Response(whole.head, body: bytes)
   }
 
   /// Whether `answer` to the request for the rest of `stored` gives, as its status says, the whole content. If not, the
   /// server sent the rest with the wrong status.
-  package func isWhole(_ answer: HTTPResponse, insteadOf stored: StoredHead, now: Duration) -> Bool {
+  package func isWhole(_ answer: HTTP.Response, insteadOf stored: StoredHead, now: Duration) -> Bool {
     guard (200..<300).contains(answer.head.status) else { return true }
     if answer.head.fields.contains("content-range") { return false }
     guard answer.rest == nil, let length = ContentRange(partOf: stored.head)?.length,
@@ -274,7 +275,7 @@ extension HTTPCacheRules {
 
   /// The part of `response` that can be kept although its content broke off: the bytes that arrived, as a 206. `nil` if
   /// that part could never be completed.
-  package func beginning(of response: HTTPResponse, now: Duration) -> HTTPResponse? {
+  package func beginning(of response: HTTP.Response, now: Duration) -> HTTP.Response? {
     let (head, count) = (response.head, response.body.count)
     let announced: ContentRange? =
       switch head.status {
@@ -284,7 +285,7 @@ extension HTTPCacheRules {
     guard let announced, 0 < count, count < announced.offsets.count, StrongValidator(head.fields, now: now) != nil
     else { return nil }
     let first = announced.offsets.lowerBound
-    return HTTPResponse(
+    return HTTP.Response(
       head.carrying(ContentRange(first..<first + count, of: announced.length)), body: response.body)
   }
 

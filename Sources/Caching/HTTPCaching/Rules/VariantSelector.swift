@@ -35,7 +35,7 @@ public struct VariantSelector: Sendable, Hashable {
   ///   - isShared: whether the cache is shared. A shared cache stores a response to a request with credentials only if
   ///     the origin allows it for all users (RFC 9111, section 3.5).
   ///   - key: the key of digests of secrets.
-  public init?(response: HTTPFields, request: HTTPRequest, isShared: Bool = false, key: CredentialKey) {
+  public init?(response: HTTP.Fields, request: HTTP.Request, isShared: Bool = false, key: CredentialKey) {
     var names = Set(response.names(in: "vary"))
     guard !names.contains("*") else { return nil }
     // The responses of another host are under another URL.
@@ -45,7 +45,7 @@ public struct VariantSelector: Sendable, Hashable {
   }
 
   /// The selector of the response to `request`, with those names.
-  init(names: [String], request: HTTPRequest, key: CredentialKey) {
+  init(names: [String], request: HTTP.Request, key: CredentialKey) {
     let isForAnybody = names.contains(Self.anybody)
     let hasCredentials = !isForAnybody && request.hasCredentials
     let detour = request.detour
@@ -63,7 +63,7 @@ public struct VariantSelector: Sendable, Hashable {
     self.init(names: names, digest: key.digest(bytes, isSecret: isSecret))
   }
 
-  private static func credentials(_ request: HTTPRequest) -> [String] {
+  private static func credentials(_ request: HTTP.Request) -> [String] {
     let names = Set(request.fields.lines.filter { request.isSecret($0.name) }.map { $0.name.lowercased() })
     let fields = names.sorted().map { name in
       // Of a secret every character counts.
@@ -75,7 +75,7 @@ public struct VariantSelector: Sendable, Hashable {
   }
 
   /// The value of a field, so that equal texts mean the same; no field can have the value of one that is missing.
-  private static func value(of name: String, in request: HTTPFields) -> String {
+  private static func value(of name: String, in request: HTTP.Fields) -> String {
     guard request.contains(name) else { return "\0" }
     if name == "cookie" { return cookies(request.values(of: name)) }
     // White space, and how a list is spread over lines, do not change the value.
@@ -95,12 +95,12 @@ public struct VariantSelector: Sendable, Hashable {
 /// Telling requests apart by their credentials.
 extension HTTPCacheRules {
   /// The selector of a response with those names that can be used for `request`.
-  package func selector(_ names: [String], of request: HTTPRequest) -> VariantSelector {
+  package func selector(_ names: [String], of request: HTTP.Request) -> VariantSelector {
     VariantSelector(names: names, request: request, key: credentialKey)
   }
 
   /// Those of `selectors` whose responses can be used for `request`. Cost: a digest for each list of names.
-  package func selected(_ selectors: [VariantSelector], by request: HTTPRequest) -> [VariantSelector] {
+  package func selected(_ selectors: [VariantSelector], by request: HTTP.Request) -> [VariantSelector] {
     var own: VariantSelector?
     return selectors.filter { stored in
       // A URL can have many variants for other cookies, all with the same names.
@@ -111,38 +111,38 @@ extension HTTPCacheRules {
   }
 
   /// Whether the response with `selector` can be used for `request`.
-  package func selects(_ selector: VariantSelector, _ request: HTTPRequest) -> Bool {
+  package func selects(_ selector: VariantSelector, _ request: HTTP.Request) -> Bool {
     self.selector(selector.names, of: request) == selector
   }
 
   /// A digest of `text`, which says what `request` is, for the names of coalesced requests.
-  package func fingerprint(_ text: String, of request: HTTPRequest) -> String {
+  package func fingerprint(_ text: String, of request: HTTP.Request) -> String {
     credentialKey.digest(Array(text.utf8), isSecret: request.hasCredentials)
   }
 
   /// A digest of the credentials of `request`, and of the server that it goes to if Host names another one; empty if
   /// there is neither.
-  package func party(of request: HTTPRequest) -> String {
+  package func party(of request: HTTP.Request) -> String {
     VariantSelector(names: [], request: request, key: credentialKey).digest
   }
 
   /// Makes sure that responses to `request` can be told from those with other credentials.
   ///
   /// - Throws: `CacheError`: the key cannot be loaded.
-  package func requireCredentialKey(for request: HTTPRequest) throws(CacheError) {
+  package func requireCredentialKey(for request: HTTP.Request) throws(CacheError) {
     if request.hasCredentials { try credentialKey.require() }
   }
 }
 
 /// The parts of a request that identify its client.
-extension HTTPRequest {
+extension HTTP.Request {
   /// The fields whose values are always secrets.
   private static let credentialFields = ["authorization", "cookie", "proxy-authorization"]
 
   /// Whether the value of the field `name` is a secret.
   package func isSecret(_ name: String) -> Bool {
-    Self.credentialFields.contains { HTTPFields.isSame($0, name) }
-      || secretFields.contains { HTTPFields.isSame($0, name) }
+    Self.credentialFields.contains { HTTP.Fields.isSame($0, name) }
+      || secretFields.contains { HTTP.Fields.isSame($0, name) }
   }
 
   /// Whether the request identifies the client.
@@ -154,7 +154,7 @@ extension HTTPRequest {
   package var credentialNames: [String] {
     var names: [String] = []
     for field in fields.lines
-    where isSecret(field.name) && !names.contains(where: { HTTPFields.isSame($0, field.name) }) {
+    where isSecret(field.name) && !names.contains(where: { HTTP.Fields.isSame($0, field.name) }) {
       names.append(field.name)
     }
     names += secretParameters.lines.map { "the parameter \($0.name)" }

@@ -40,7 +40,7 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   /// Decodes the page in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`, even if it is a valid page but not the requested one.
-  public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
+  public func decode(_ response: HTTP.Response, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
     let json = try AnswerValue(response, origin: name)
     let page = try CitiesPageDTO(json)
     if let resource = try json.optionalMember("resource"), try resource.text != CitiesRequestDTO.resource {

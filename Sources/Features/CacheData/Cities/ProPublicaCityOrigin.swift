@@ -34,7 +34,7 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   }
 
   /// Accepts a 404 with an ordinary body: the server sends it if a search finds nothing.
-  public func isAnswer(_ response: HTTPResponse) -> Bool {
+  public func isAnswer(_ response: HTTP.Response) -> Bool {
     guard response.head.status == 404 else { return response.head.isSuccess }
     return (try? search(response))?.totalResults == 0
   }
@@ -42,11 +42,11 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   /// Decodes the cities of the organizations in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
-  public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
+  public func decode(_ response: HTTP.Response, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
     try search(response).page(request.query.page)
   }
 
-  private func search(_ response: HTTPResponse) throws(CacheError) -> ProPublicaSearchDTO {
+  private func search(_ response: HTTP.Response) throws(CacheError) -> ProPublicaSearchDTO {
     try ProPublicaSearchDTO(AnswerValue(response, origin: name))
   }
 }

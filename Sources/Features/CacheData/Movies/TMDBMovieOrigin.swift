@@ -31,7 +31,7 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   /// Decodes the movies in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
-  public func decode(_ response: HTTPResponse, for request: MoviesRequestDTO) throws(CacheError) -> MoviesPageDTO {
+  public func decode(_ response: HTTP.Response, for request: MoviesRequestDTO) throws(CacheError) -> MoviesPageDTO {
     try MoviesPageDTO(AnswerValue(response, origin: name), page: request.page)
   }
 }

@@ -105,7 +105,7 @@ public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
   /// Returns the image in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer` if it is empty, or is not labelled as an image.
-  public func decode(_ response: HTTPResponse, for request: PosterRequestDTO) throws(CacheError) -> Poster {
+  public func decode(_ response: HTTP.Response, for request: PosterRequestDTO) throws(CacheError) -> Poster {
     if response.body.isEmpty { throw .invalidAnswer(name, "an empty response for an image") }
     if response.isHTML { throw .invalidAnswer(name, "a page of HTML instead of an image") }
     guard let type = response.head.fields.mediaType, type.hasPrefix("image/"), type != "image/" else {

@@ -24,7 +24,7 @@ public struct URLRepository: Sendable {
   ///   - maxRedirects: how many redirects to follow, 0 or more; with 0, a redirect is a response like any other.
   ///   - unwantedFields: the names, in lower case, of the fields that are not to be added by default.
   public func response(
-    to request: HTTPRequest, maxRedirects: Int, unwantedFields: Set<String>, options: FetchOptions
+    to request: HTTP.Request, maxRedirects: Int, unwantedFields: Set<String>, options: FetchOptions
   ) -> Snapshots<LocatedResponse> {
     Snapshots.deferred { () throws(CacheError) in
       var request = try request.checked(unwantedFields: unwantedFields)
@@ -35,12 +35,12 @@ public struct URLRepository: Sendable {
   }
 }
 
-extension HTTPRequest {
+extension HTTP.Request {
   /// This request, which a person wrote, with its URL in the form of `normalizedURL`. Credentials before an `@` are sent
   /// in a field (RFC 7617).
   ///
   /// - Throws: `CacheError` with the code `invalidRequest`, and a message that says what is wrong.
-  func checked(unwantedFields: Set<String> = []) throws(CacheError) -> HTTPRequest {
+  func checked(unwantedFields: Set<String> = []) throws(CacheError) -> HTTP.Request {
     guard HTTPSyntax.isToken(method) else {
       throw CacheError(.invalidRequest, "'\(method)' is not a valid method", hint: "use one such as GET or POST")
     }
@@ -49,7 +49,7 @@ extension HTTPRequest {
         .invalidRequest, "a HEAD has no content", hint: "leave it out, or send it with another method such as POST")
     }
     var request = self
-    request.fields = HTTPFields(try fields.lines.map { field throws(CacheError) in try Self.field(field) })
+    request.fields = HTTP.Fields(try fields.lines.map { field throws(CacheError) in try Self.field(field) })
     if let credentials = Self.credentials(url) {
       request.fields.add("Authorization", credentials, unless: unwantedFields)
     }
@@ -65,7 +65,7 @@ extension HTTPRequest {
     return "Basic \(String(decoding: Base64.encoded(login), as: UTF8.self))"
   }
 
-  private static func field(_ field: HTTPFields.Field) throws(CacheError) -> HTTPFields.Field {
+  private static func field(_ field: HTTP.Fields.Field) throws(CacheError) -> HTTP.Fields.Field {
     guard HTTPSyntax.isToken(field.name) else {
       throw CacheError(
         .invalidRequest, "the name of a header field is not valid", hint: "write the field as 'Name: value'")
@@ -74,11 +74,11 @@ extension HTTPRequest {
       throw CacheError(
         .invalidRequest, "the header field \(field.name) has control characters", hint: "write it in one line")
     }
-    return HTTPFields.Field(field.name, String(FieldList.trimmed(field.value[...])))
+    return HTTP.Fields.Field(field.name, String(FieldList.trimmed(field.value[...])))
   }
 }
 
-extension HTTPFields {
+extension HTTP.Fields {
   /// Adds a field that is not there, unless it is one of `unwanted`.
   fileprivate mutating func add(_ name: String, _ value: String, unless unwanted: Set<String>) {
     guard !contains(name), !unwanted.contains(name.lowercased()) else { return }

@@ -26,7 +26,7 @@ extension SnapshotView {
   }
 }
 
-extension HTTPResponse {
+extension HTTP.Response {
   /// The status line and the unchanged header fields, in the form of HTTP/1.1 and with an empty line at the end. Those
   /// of interim responses come first.
   package var headText: String { (interim + [head]).map(Self.text).joined() }
@@ -34,12 +34,12 @@ extension HTTPResponse {
   /// The fields after the content, in the form of HTTP/1.1. Content that is still coming in has them only at its end.
   package var trailerText: String { Self.lines(rest?.trailers ?? trailers) }
 
-  private static func text(_ head: HTTPResponseHead) -> String {
+  private static func text(_ head: HTTP.ResponseHead) -> String {
     let version = head.version?.rawValue ?? "HTTP/1.1"
     return "\(version) \(head.status) \(oneLine(head.reason ?? ""))\r\n\(lines(head.fields))\r\n"
   }
 
-  private static func lines(_ fields: HTTPFields) -> String {
+  private static func lines(_ fields: HTTP.Fields) -> String {
     fields.lines.map { "\($0.name): \(oneLine($0.value))\r\n" }.joined()
   }
 

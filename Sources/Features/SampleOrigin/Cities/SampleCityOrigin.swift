@@ -28,7 +28,7 @@ public struct SampleCityOrigin: CityOrigin {
   ///
   /// - Throws: `CacheError`: `invalidRequest` for a negative page, `cancelled`.
   public func answer(
-    to request: CitiesRequestDTO, conditions: HTTPFields
+    to request: CitiesRequestDTO, conditions: HTTP.Fields
   ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
     let query = try request.query.checked()
     return try SampleAnswer.to(request, conditions) { CitiesPageDTO(page(query)) }

@@ -26,7 +26,7 @@ public struct SampleMovieOrigin: MovieOrigin {
   ///
   /// - Throws: `CacheError`: `invalidRequest` for a page outside `MoviesRequestDTO.pages`, `cancelled`.
   public func answer(
-    to request: MoviesRequestDTO, conditions: HTTPFields
+    to request: MoviesRequestDTO, conditions: HTTP.Fields
   ) async throws(CacheError) -> OriginAnswer<MoviesPageDTO> {
     try request.checkPage()
     return try SampleAnswer.to(request, conditions) { () throws(CacheError) in

@@ -18,7 +18,7 @@ public struct SamplePosterOrigin: PosterOrigin {
   ///
   /// - Throws: `CacheError`: `notFound` if the path belongs to no movie, `cancelled`.
   public func answer(
-    to request: PosterRequestDTO, conditions: HTTPFields
+    to request: PosterRequestDTO, conditions: HTTP.Fields
   ) async throws(CacheError) -> OriginAnswer<Poster> {
     let path = request.query.path
     guard let id = Self.movie(path), MovieTable.record(id: id) != nil else {

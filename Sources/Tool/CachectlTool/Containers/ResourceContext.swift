@@ -36,8 +36,8 @@ public struct ResourceContext: Sendable {
         return nil
       }
     }
-    var fields: HTTPFields = ["User-Agent": userAgent]
-    var secretFields: HTTPFields = [:]
+    var fields: HTTP.Fields = ["User-Agent": userAgent]
+    var secretFields: HTTP.Fields = [:]
     for header in transport.headers {
       switch header.value {
       case .text(let text): fields[header.name] = text
@@ -79,7 +79,7 @@ extension Secret {
 private struct UnavailableTransfer: DataTransferService {
   let reason: CacheError
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse { throw reason }
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response { throw reason }
 }
 
 /// Makes the features, each over the configured origin. The configuration has an address for each kind of origin that asks

@@ -93,7 +93,7 @@ struct UnprovedTransfer: DataTransferService {
   let base: any DataTransferService
   let warn: @Sendable (CacheError) -> Void
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let response = try await base.transfer(request)
     if request.isSecure {
       warn(

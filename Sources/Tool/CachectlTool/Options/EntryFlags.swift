@@ -50,8 +50,8 @@ struct EntryName {
   /// - Throws: `CacheError`: it is neither a key nor a URL of a web server.
   init(_ argument: String) throws(CacheError) {
     if argument.holds("://") {
-      text = try HTTPRequest.normalizedURL(argument)
-      urls = Array(Set([text, try HTTPRequest.normalizedURL(argument, keepingDots: true)]))
+      text = try HTTP.Request.normalizedURL(argument)
+      urls = Array(Set([text, try HTTP.Request.normalizedURL(argument, keepingDots: true)]))
     } else {
       text = try CacheKey(argument).text
       urls = []

@@ -41,7 +41,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
         let progress = TransferProgress(
-          of: HTTPRequest(url: command.url.url).authority ?? "the server", isVisible: command.showsProgress)
+          of: HTTP.Request(url: command.url.url).authority ?? "the server", isVisible: command.showsProgress)
         defer { progress.finish() }
         var last: Snapshot<LocatedResponse>?
         for try await snapshot in responses(session.container.context(store), demands, command.fetch.options) {
@@ -140,7 +140,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     _ snapshot: Snapshot<LocatedResponse>, _ session: Session, _ progress: TransferProgress
   ) async throws(CacheError) {
     let (url, limit) = (snapshot.value.url, session.configuration.cache.maxEntryBytes)
-    let response = try await snapshot.value.response.gathered(limit: limit, for: HTTPRequest(url: url))
+    let response = try await snapshot.value.response.gathered(limit: limit, for: HTTP.Request(url: url))
     progress.finish()
     if let file { try await write(response, to: file, progress) }
     let gathered = snapshot.with(LocatedResponse(url: url, response: response))
@@ -150,7 +150,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   /// Warns of a redirect that is printed instead of being followed: it would pass for the expected response.
   private func warnOfRedirect(_ response: LocatedResponse) {
     let head = response.response.head
-    guard url.maxRedirects > 0, HTTPResponseHead.redirectStatuses.contains(head.status) else { return }
+    guard url.maxRedirects > 0, HTTP.ResponseHead.redirectStatuses.contains(head.status) else { return }
     let (reason, hint) = head.reasonNotToFollow(from: response.url)
     global.warn(
       ErrorView(
@@ -158,7 +158,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   /// Writes the head of the response to the file at `path`, or to stdout if it is `-`.
-  private func write(headOf response: HTTPResponse, to path: String) throws(CacheError) {
+  private func write(headOf response: HTTP.Response, to path: String) throws(CacheError) {
     if path != "-" { return try AtomicFile.write(FieldText.encode(response.headText), to: path) }
     if Console.output.screen.isTerminal { return try Console.output.write(TerminalText.block(response.headText)) }
     try Console.output.write(FieldText.encode(response.headText))
@@ -166,7 +166,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   /// Writes the response to the file at `path`, which is complete or not there.
   private func write(
-    _ response: HTTPResponse, to path: String, _ progress: TransferProgress
+    _ response: HTTP.Response, to path: String, _ progress: TransferProgress
   ) async throws(CacheError) {
     let file = try AtomicFile(path)
     try await write(response, progress) { bytes throws(CacheError) in try file.write(bytes) }
@@ -175,7 +175,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   /// Passes the response to `write` while it arrives.
   private func write(
-    _ response: HTTPResponse, _ progress: TransferProgress, _ write: ([UInt8]) throws(CacheError) -> Void
+    _ response: HTTP.Response, _ progress: TransferProgress, _ write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) {
     if showsHead { try write(FieldText.encode(response.headText)) }
     try write(response.body)
@@ -190,7 +190,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   /// Shows the response on a terminal while it arrives, if it is text.
-  private func show(_ response: HTTPResponse) async throws(CacheError) {
+  private func show(_ response: HTTP.Response) async throws(CacheError) {
     let notText = CacheError(
       .invalidRequest, "the response is not text", hint: "write it to a file with -o FILE, or redirect it")
     guard response.rest != nil || response.terminalText != nil else { throw notText }
@@ -246,7 +246,7 @@ struct OutputOptions: ParsableArguments {
   }
 }
 
-extension HTTPResponseHead {
+extension HTTP.ResponseHead {
   /// Whether the cache made this response itself, because the request says only-if-cached (RFC 9111, section 5.2.1.7).
   fileprivate var isOfCache: Bool { version == nil && status == 504 }
 
@@ -262,7 +262,7 @@ extension HTTPResponseHead {
     guard ["http", "https"].contains(Substring(scheme).lowercased()) else {
       return ("it leads to \(target), which is neither http nor https", "")
     }
-    if HTTPRequest(url: url).isSecure, scheme.count == 4 {
+    if HTTP.Request(url: url).isSecure, scheme.count == 4 {
       return ("it leads from https to http", "fetch \(target) if the connection need not be encrypted")
     }
     return ("only a GET or HEAD is sent again", "send the request to \(target)")
@@ -273,7 +273,7 @@ extension CacheError {
   /// The error for a `response` from a proxy that wants credentials; `nil` for any other response.
   fileprivate init?(refusedByProxy response: LocatedResponse) {
     guard response.response.head.status == 407 else { return nil }
-    self = .refusedByProxy(HTTPRequest(url: response.url).authority ?? "the server")
+    self = .refusedByProxy(HTTP.Request(url: response.url).authority ?? "the server")
   }
 
   /// The error for the status of `response`, for a caller who asked for failures; `nil` if it is not a failure.

@@ -6,7 +6,7 @@ struct RequestHeader {
   private static let maxFileSize = 1 << 20
 
   /// The fields to send, in order.
-  private(set) var fields: [HTTPFields.Field] = []
+  private(set) var fields: [HTTP.Fields.Field] = []
   /// The names of the fields whose values are secrets.
   private(set) var secretNames: Set<String> = []
   /// The names, in lower case, of the fields that are not to be sent.
@@ -74,14 +74,14 @@ struct RequestHeader {
       return
     }
     let isReference = SecretValue.variable(in: text) != nil
-    fields.append(HTTPFields.Field(name, try SecretValue.revealed(text, option: "--header \(name)")))
+    fields.append(HTTP.Fields.Field(name, try SecretValue.revealed(text, option: "--header \(name)")))
     // Host says whose resource is requested, and is in the key.
-    if isSecret || isReference, !HTTPFields.isSame(name, "host") { secretNames.insert(name.lowercased()) }
+    if isSecret || isReference, !HTTP.Fields.isSame(name, "host") { secretNames.insert(name.lowercased()) }
   }
 
   private mutating func addDefault(_ name: String, _ value: String) {
-    let isGiven = fields.contains { HTTPFields.isSame($0.name, name) }
-    if !isGiven, !unwantedNames.contains(name.lowercased()) { fields.append(HTTPFields.Field(name, value)) }
+    let isGiven = fields.contains { HTTP.Fields.isSame($0.name, name) }
+    if !isGiven, !unwantedNames.contains(name.lowercased()) { fields.append(HTTP.Fields.Field(name, value)) }
   }
 
   private mutating func addFile(_ path: String) throws(CacheError) {

@@ -113,9 +113,9 @@ struct URLOptions: ExplainableOptions {
   var fetch: Fetch {
     get throws(CacheError) {
       let header = try RequestHeader(self)
-      var request = HTTPRequest(
+      var request = HTTP.Request(
         method: head ? "HEAD" : method ?? (content.isContent ? "POST" : "GET"), url: try content.applied(to: url),
-        fields: HTTPFields(header.fields), body: try content.bytes(), stream: try content.stream())
+        fields: HTTP.Fields(header.fields), body: try content.bytes(), stream: try content.stream())
       request.keepsDotSegments = pathAsIs
       request.secretFields = header.secretNames
       return { [request, maxRedirects] context, demands, options in

@@ -9,7 +9,7 @@ struct GeneratedContent: Sendable {
   /// Its number, from 1.
   let serial: Int
   /// The request that it answered.
-  let request: HTTPRequest
+  let request: HTTP.Request
   /// Whether the last full statement about it answered a request with credentials.
   var isForCredentials: Bool
   let status: Int
@@ -30,7 +30,7 @@ struct GeneratedContent: Sendable {
     return contents[serial - 1]
   }
 
-  func fields(_ head: GeneratedHead) -> HTTPFields {
+  func fields(_ head: GeneratedHead) -> HTTP.Fields {
     var fields = head.fields
     if let tag { fields.append("ETag", tag) }
     if !vary.isEmpty { fields.append("Vary", vary) }
@@ -73,14 +73,14 @@ final class GeneratedOrigin: DataTransferService {
     }
   }
 
-  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+  func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
     let now = Duration.milliseconds(clock.now.milliseconds)
     let response = state.withLock { Self.response(to: request, at: now, &$0) }
     guard let response else { throw CacheError(.originUnreachable, "the connection broke off") }
     return response
   }
 
-  private static func response(to request: HTTPRequest, at now: Duration, _ state: inout State) -> HTTPResponse? {
+  private static func response(to request: HTTP.Request, at now: Duration, _ state: inout State) -> HTTP.Response? {
     if state.generator.happens(10) {
       state.events.append(.failed)
       return nil
@@ -93,12 +93,12 @@ final class GeneratedOrigin: DataTransferService {
       state.contents[confirmed].heads = [head]
       state.contents[confirmed].isForCredentials = request.fields.contains("Authorization")
       state.events.append(.confirmed(state.contents[confirmed].serial))
-      return HTTPResponse(HTTPResponseHead(status: 304, fields: state.contents[confirmed].fields(head)))
+      return HTTP.Response(HTTP.ResponseHead(status: 304, fields: state.contents[confirmed].fields(head)))
     }
     return content(head, for: request, &state)
   }
 
-  private static func content(_ head: GeneratedHead, for request: HTTPRequest, _ state: inout State) -> HTTPResponse {
+  private static func content(_ head: GeneratedHead, for request: HTTP.Request, _ state: inout State) -> HTTP.Response {
     let serial = state.contents.count + 1
     let content = GeneratedContent(
       serial: serial, request: request, isForCredentials: request.fields.contains("Authorization"),
@@ -107,20 +107,21 @@ final class GeneratedOrigin: DataTransferService {
       heads: [head])
     state.contents.append(content)
     state.events.append(content.status == 503 ? .failed : .gave(serial))
-    return HTTPResponse(HTTPResponseHead(status: content.status, fields: content.fields(head)), body: content.body)
+    return HTTP.Response(HTTP.ResponseHead(status: content.status, fields: content.fields(head)), body: content.body)
   }
 
   /// The head of the last content sent for the URL.
-  private static func description(_ head: GeneratedHead, of request: HTTPRequest, _ state: inout State) -> HTTPResponse
+  private static func description(_ head: GeneratedHead, of request: HTTP.Request, _ state: inout State)
+    -> HTTP.Response
   {
     state.events.append(.described)
     for index in state.contents.indices where state.contents[index].request.url == request.url {
       state.contents[index].heads.append(head)
     }
     guard let last = state.contents.last(where: { $0.request.url == request.url && $0.vary != "*" }) else {
-      return HTTPResponse(HTTPResponseHead(status: 200, fields: head.fields))
+      return HTTP.Response(HTTP.ResponseHead(status: 200, fields: head.fields))
     }
-    return HTTPResponse(HTTPResponseHead(status: last.status, fields: last.fields(head)))
+    return HTTP.Response(HTTP.ResponseHead(status: last.status, fields: last.fields(head)))
   }
 
   private static func vary(_ url: String, _ generator: inout SeededGenerator) -> String {
@@ -163,7 +164,7 @@ struct GeneratedHead: Sendable {
   func seconds(_ directive: String) -> Duration? { directives[directive].flatMap(\.self).map { .seconds($0) } }
 
   /// Sends every field each time, so that a confirmation replaces everything said before.
-  var fields: HTTPFields {
+  var fields: HTTP.Fields {
     let members = directives.sorted { $0.key < $1.key }.map { name, argument in argument.map { "\(name)=\($0)" } ?? name
     }
     return [
@@ -200,7 +201,7 @@ extension SeededGenerator {
 
 /// A request of a history, and its demands on responses.
 struct GeneratedRequest: Sendable {
-  let message: HTTPRequest
+  let message: HTTP.Request
   let maxAge: Duration?
   /// How stale a response may be; `nil` if it must not be stale.
   let maxStale: Duration?
@@ -235,15 +236,15 @@ struct GeneratedRequest: Sendable {
       flags: flags)
   }
 
-  private static func message(_ directives: [String], _ generator: inout SeededGenerator) -> HTTPRequest {
-    var fields: HTTPFields = [:]
+  private static func message(_ directives: [String], _ generator: inout SeededGenerator) -> HTTP.Request {
+    var fields: HTTP.Fields = [:]
     if !directives.isEmpty { fields.append("Cache-Control", directives.joined(separator: ", ")) }
     for name in ["Foo", "Bar"] where generator.happens(70) {
       fields.append(name, String(Int.random(in: 1...2, using: &generator)))
     }
     if generator.happens(15) { fields.append("Authorization", generator.happens(50) ? "Ann" : "Bob") }
     let path = ["plain", "foo", "foo-and-bar"].randomElement(using: &generator) ?? "plain"
-    return HTTPRequest(
+    return HTTP.Request(
       method: methods.randomElement(using: &generator) ?? "GET", url: "http://origin.example/\(path)", fields: fields)
   }
 }

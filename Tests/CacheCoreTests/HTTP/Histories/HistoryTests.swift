@@ -103,7 +103,7 @@ struct HistoryRun {
     sinceChange += seconds
   }
 
-  private func answer(to request: HTTPRequest) async -> Result<Snapshot<HTTPResponse>, CacheError> {
+  private func answer(to request: HTTP.Request) async -> Result<Snapshot<HTTP.Response>, CacheError> {
     do throws(CacheError) {
       var snapshots = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
       guard let snapshot = try await snapshots.next() else { return .failure(CacheError(.notFound, "no snapshot")) }
@@ -112,7 +112,7 @@ struct HistoryRun {
   }
 
   private mutating func violation(
-    of answer: Result<Snapshot<HTTPResponse>, CacheError>, _ invariants: HistoryInvariants
+    of answer: Result<Snapshot<HTTP.Response>, CacheError>, _ invariants: HistoryInvariants
   ) -> String? {
     let (request, events) = (invariants.request, invariants.events)
     if request.flags.contains("only-if-cached"), ["GET", "HEAD"].contains(request.message.method), !events.isEmpty {
@@ -134,7 +134,7 @@ struct HistoryRun {
     }
   }
 
-  private mutating func violation(of snapshot: Snapshot<HTTPResponse>, _ invariants: HistoryInvariants) -> String? {
+  private mutating func violation(of snapshot: Snapshot<HTTP.Response>, _ invariants: HistoryInvariants) -> String? {
     let response = snapshot.value
     if response.head.status == 504, response.body.isEmpty, invariants.request.flags.contains("only-if-cached") {
       return nil
@@ -195,7 +195,7 @@ struct HistoryInvariants: Sendable {
   let events: [GeneratedOrigin.Event]
 
   /// What is wrong with `response`, which comes from the store without a confirmation by the origin.
-  func violation(ofStored response: HTTPResponse, _ content: GeneratedContent) -> String? {
+  func violation(ofStored response: HTTP.Response, _ content: GeneratedContent) -> String? {
     if content.request.url != request.message.url { return "it was given for \(content.request.url)" }
     if isForbidden(content) { return "it was not to be stored" }
     if !selects(content) { return "it was given for other fields" }
