@@ -4,7 +4,7 @@ struct RemoveCommand: AsyncParsableCommand {
     commandName: "rm", abstract: "Remove entries, or make them stale",
     usage: "cachectl rm KEY|URL... [options]\ncachectl rm --match GLOB [options]\ncachectl rm --all [options]",
     discussion: """
-      An entry is removed if it meets every condition. If a key or a URL has no entry, the exit code is 66. --all \
+      An entry is removed if it meets every condition. If no entry does, or a key has no entry, the exit code is 66. --all \
       removes everything: on a terminal it asks for confirmation, elsewhere it needs --yes. It leaves an empty, intact store \
       even if the old one is damaged or the disk is full. --soft makes entries stale instead: the next fetch revalidates them, \
       and serves them if the origin fails.
@@ -65,11 +65,17 @@ struct RemoveCommand: AsyncParsableCommand {
     }
     let removal = try await remove(session)
     let backend = session.configuration.backend
-    let age = olderThan.map { ["--older-than \($0)"] } ?? []
-    let conditions = hasConditions ? (entries.conditions + age).joined(separator: " ") : nil
-    try global.show(removal.view(backend: backend, isSoft: soft, isDryRun: dryRun, conditions: conditions))
+    try global.show(removal.view(backend: backend, isSoft: soft, isDryRun: dryRun))
     if let name = removal.missing.first { throw EntryName.notFound(name) }
     if let failure = removal.report.damaged.damage(of: backend, not: "made stale") { throw failure }
+    if hasConditions, removal.report.entries == 0 { throw nothingMatches }
+  }
+
+  /// The error that no entry meets the conditions: one of them might be misspelled.
+  private var nothingMatches: CacheError {
+    let age = olderThan.map { ["--older-than \($0)"] } ?? []
+    let conditions = (entries.conditions + age).joined(separator: " ")
+    return CacheError(.notFound, "no entry matches \(conditions)", hint: "see which there are with: cachectl ls")
   }
 
   private func remove(_ session: Session) async throws(CacheError) -> Removal {
@@ -125,24 +131,18 @@ struct Removal {
   var replacement: String?
 
   /// The document, and one line such as "Removed 12 entries (1.4 MiB) from ENGINE". With `isSoft` the entries were made stale.
-  /// If no entry meets `conditions`, the line says so: one of them may be misspelled.
-  func view(backend: String, isSoft: Bool, isDryRun: Bool, conditions: String? = nil) -> RecordView {
+  func view(backend: String, isSoft: Bool, isDryRun: Bool) -> RecordView {
     let entries = NumberText.entries(report.entries, report.payloadBytes)
-    var text =
+    let text =
       isSoft
       ? "\(isDryRun ? "Would make" : "Made") \(entries) of \(backend) stale"
       : "\(isDryRun ? "Would remove" : "Removed") \(entries) from \(backend)"
-    var remark = replacement
-    if let conditions, report.entries == 0, report.damaged.count == 0 {
-      text += ": nothing matches \(conditions)"
-      remark = "See which entries there are with: cachectl ls"
-    }
     return RecordView(
       [
         Field("backend", .string(backend)), Field("removed", .integer(report.entries)),
         Field("bytes", .integer(report.payloadBytes)), Field("missing", JSONValue(missing)),
         Field("dryRun", .boolean(isDryRun)), Field("soft", .boolean(isSoft)),
-      ], line: text, status: remark.map { StatusLine([$0]) })
+      ], line: text, status: replacement.map { StatusLine([$0]) })
   }
 }
 
