@@ -19,8 +19,13 @@ let package = Package(
     .executableTarget(
       name: "snapshot-updates",
       dependencies: ["WeatherModel", product("ResponseCache"), product("MemoryStorage")]),
+    // Stands for a package of others.
+    .target(name: "HTTPTypes"),
     .testTarget(
       name: "WeatherModelTests",
-      dependencies: ["WeatherModel", product("ResponseCache"), product("ResponseCacheTesting")]),
+      dependencies: [
+        "WeatherModel", "HTTPTypes", product("ResponseCache"), product("ResponseCacheTesting"),
+        product("CurlTransport"),
+      ]),
   ]
 )
