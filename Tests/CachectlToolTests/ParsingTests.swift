@@ -183,7 +183,7 @@ struct ExitStatusTests {
 
   @Test(arguments: [
     ("help ls --output json", "'help' has no option '--output': it takes the name of a command and nothing else."),
-    ("help ls json", "unexpected argument 'json': see 'cachectl help ls'"),
+    ("help stats json", "unexpected argument 'json': see 'cachectl help stats'"),
     ("help exit-code", "unknown command 'exit-code': did you mean 'exit-codes'?"),
     ("help config sho", "unknown command 'config sho': did you mean 'show'?"), ("help nothing", "unknown command"),
   ])
