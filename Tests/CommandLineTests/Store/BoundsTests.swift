@@ -47,7 +47,7 @@ import Testing
     let strict = try await scratch.cachectl("fetch", "cities", "--require-store", "--output", "json")
     #expect(strict.status == 74)
     #expect(try strict.document()["items"]?.elements.count == 25)
-    #expect(strict.errors.contains("the answer is not in the cache"), "\(strict.errors)")
+    #expect(strict.errors.contains("the response is not in the cache"), "\(strict.errors)")
   }
 
   /// The stale entry is shown; what came after it cannot be kept.
@@ -61,7 +61,7 @@ import Testing
     #expect(try run.document()["stale"] == true)
     #expect(run.errors.contains("maxBytes") && run.errors.contains("1024"), "\(run.errors)")
     let strict = try await scratch.cachectl(command + ["--require-store"])
-    #expect(strict.status == 74 && strict.errors.contains("the answer is not in the cache"), "\(strict.errors)")
+    #expect(strict.status == 74 && strict.errors.contains("the response is not in the cache"), "\(strict.errors)")
     #expect(try strict.document()["stale"] == true)
   }
 
