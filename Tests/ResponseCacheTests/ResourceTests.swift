@@ -209,7 +209,8 @@ import Testing
     #expect(try await number() == 7)
     #expect(calls.queries.count == 1)
     for try await snapshot in number.snapshots(policy: .cacheOnly) { #expect(snapshot.value == 7) }
-    #expect(try await number.invalidate(()))
+    #expect(try await number.invalidate())
+    #expect(try await number.remove())
   }
 
   @Test func aFetchIsExplained() async throws {
@@ -281,6 +282,17 @@ import Testing
     clock.advance(by: .seconds(1))
     for _ in 0..<3 { _ = try await token() }
     #expect(origin.queries.count == asked + 3, "what is fresh for no time is fetched by each caller")
+  }
+
+  @Test func aClosureWithAQuerySaysHowLongItsValueIsFresh() async throws {
+    let source = origin
+    let signed = try await cache().resource("signed") { (path: String) in
+      Fetched(try await source.fetch(path).city, freshFor: .seconds(10))
+    }
+    for _ in 0..<2 { #expect(try await signed("/a") == "/a") }
+    clock.advance(by: .seconds(10))
+    _ = try await signed("/a")
+    #expect(origin.queries.count == 2)
   }
 
   @Test(arguments: SingleFlight.allCases) func callersShareACallAsFarAsTheResourceSays(sharing: SingleFlight)

@@ -76,6 +76,19 @@ extension Cache {
       codec: .codable, file: file, line: line, fetch: { (_: Void) in try await fetch() })
   }
 
+  /// A resource for queries that are texts or numbers, whose closure says how long each value is fresh, such as a signed
+  /// URL; otherwise like `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:singleFlight:file:line:fetch:)`.
+  public func resource<Query: LosslessStringConvertible & Sendable, Value: Codable & Sendable>(
+    _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil, staleIfError: Duration? = nil,
+    staleWhileRevalidate: Duration? = nil, singleFlight: SingleFlight = .acrossProcesses,
+    file: StaticString = #fileID, line: UInt = #line, fetch: @escaping @Sendable (Query) async throws -> Fetched<Value>
+  ) throws(CacheError) -> Resource<Query, Value> {
+    try resource(
+      name, version: version, freshFor: lifetime, staleIfError: staleIfError,
+      staleWhileRevalidate: staleWhileRevalidate, singleFlight: singleFlight, key: { String($0) }, codec: .codable,
+      file: file, line: line, fetch: fetch)
+  }
+
   /// A resource without a query whose closure says how long its value is fresh, such as a token; otherwise like
   /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:singleFlight:file:line:fetch:)`.
   public func resource<Value: Codable & Sendable>(
@@ -108,8 +121,7 @@ extension Cache {
   }
 
   /// A resource for queries of any type whose closure says how long each value is fresh; otherwise like
-  /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:singleFlight:key:file:line:fetch:)`. For queries that
-  /// are texts or numbers the key is `\.self`.
+  /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:singleFlight:key:file:line:fetch:)`.
   public func resource<Query: Sendable, Key: LosslessStringConvertible & Sendable, Value: Codable & Sendable>(
     _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil, staleIfError: Duration? = nil,
     staleWhileRevalidate: Duration? = nil, singleFlight: SingleFlight = .acrossProcesses,

@@ -1,10 +1,9 @@
 public import CacheCore
-package import HTTPCaching
 public import EngineAPI
 
-// The types that a program with values and resources names. Those of HTTP come with `CurlTransport`, and the interface of
-// engines with `EngineAPI`.
+// The types that a program names. The rest comes with the modules that declare it: the interface of engines with `EngineAPI`.
 @_exported public import struct CacheBase.CacheError
+@_exported public import protocol CacheCore.DataTransferService
 @_exported public import struct CacheCore.EntryTransforms
 @_exported public import struct CacheCore.EvictionPolicy
 @_exported public import struct CacheCore.PayloadCodec
@@ -17,6 +16,7 @@ public import EngineAPI
 @_exported public import struct FetchVocabulary.EntryFacts
 @_exported public import enum FetchVocabulary.FetchPolicy
 @_exported public import struct FetchVocabulary.Snapshot
+@_exported public import enum HTTPCaching.HTTP
 
 /// A durable cache over an engine: values under keys, resources that a closure fetches, and responses to HTTP requests.
 ///
@@ -80,7 +80,10 @@ public struct Cache: Sendable {
     } catch {
       // A mistake of the program is not covered up.
       guard let fallback, ![.cancelled, .invalidOption].contains(error.code) else { throw error }
-      warn(error)
+      warn(
+        CacheError(
+          error.code, "\(error.message); the fallback is opened instead", hint: error.hint, key: error.key, cause: error
+        ))
       rules.credentialKey = CredentialKey(of: fallback)
       try await self.init(
         fallback, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)

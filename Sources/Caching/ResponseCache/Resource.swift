@@ -81,7 +81,9 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
         let request = try request(query)
         return CacheCore.fetch(
           request, storage: EngineResponseStorage(store: cache.store, codec: codec),
-          origin: ClosureOrigin(name: "\(name) of '\(request.query)'") { try await fetch(query) }, services: services,
+          origin: ClosureOrigin(name: request.query.isEmpty ? name : "\(name) of '\(request.query)'") {
+            try await fetch(query)
+          }, services: services,
           options: options, toDomain: { $0 })
       })
   }
@@ -145,6 +147,14 @@ extension Resource where Query == Void {
   ) -> SnapshotSequence<Value> {
     snapshots(for: (), policy: policy, maxAge: maxAge, maxStale: maxStale)
   }
+
+  /// Makes the entry stale, and returns whether it was fresh; like `invalidate(_:)`.
+  @discardableResult
+  public func invalidate() async throws(CacheError) -> Bool { try await invalidate(()) }
+
+  /// Removes the entry, and returns whether there was one; like `remove(_:)`.
+  @discardableResult
+  public func remove() async throws(CacheError) -> Bool { try await remove(()) }
 }
 
 /// The request for a closure's value.
@@ -200,7 +210,7 @@ public struct Fetched<Value: Sendable>: Sendable {
   /// How long the value is fresh, in whole seconds, rounded down; `nil` for as long as the resource says. A value that is
   /// fresh for less than a second is fetched again by the next caller.
   public var freshFor: Duration?
-  /// How long after that it may be served if the closure fails, in whole seconds; `nil` for as long as the resource says.
+  /// How long after that it can be served if the closure fails, in whole seconds; `nil` for as long as the resource says.
   public var staleFor: Duration?
 
   /// Creates a fetched value.
