@@ -64,7 +64,7 @@ import Testing
   ])
   func noMessageIsEndless(arguments: [String]) async throws {
     for format in ["table", "json"] {
-      let run = try await Scratch().cachectl(arguments + ["--output", format])
+      let run = try await Scratch().cachectl(arguments + ["--quiet", "--output", format])
       #expect(run.status != 0 && run.errorLines.count == 1, "\(run.errors.prefix(500))")
       #expect(run.errors.utf8.count < 1_500, "\(arguments[0]): \(run.errors.utf8.count)")
       let isPath = arguments.contains { $0.hasPrefix("/") && $0.hasSuffix("end.json") }
