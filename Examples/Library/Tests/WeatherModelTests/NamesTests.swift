@@ -10,5 +10,5 @@ import Testing
   let cache = try await Cache.inMemory()
   let response = try await cache.response(to: HTTP.Request(url: "http://server.example\(theirs.path)"), over: server)
   #expect(response.body == [1])
-  _ = (HTTPResponse(), HTTPFields())
+  #expect(HTTPResponse.self != HTTP.Response.self && HTTPFields.self != HTTP.Fields.self)
 }

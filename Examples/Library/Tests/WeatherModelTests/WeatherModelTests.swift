@@ -11,7 +11,7 @@ import WeatherModel
   let clock = ManualClock()
   let service = FakeOrigin { (city: String) in Weather(city: city, celsius: 9) }
 
-  private func weather(_ cache: Cache) -> Resource<String, Weather> {
+  private func weather(_ cache: Cache) throws -> Resource<String, Weather> {
     try cache.resource("weather", freshFor: .seconds(600), staleIfError: .seconds(3600), fetch: service.fetch)
   }
 
@@ -23,7 +23,7 @@ import WeatherModel
   }
 
   @Test func theServiceGetsOneRequestInTenMinutes() async throws {
-    let weather = weather(try await Cache.inMemory(clock: clock))
+    let weather = try weather(try await Cache.inMemory(clock: clock))
     for _ in 0..<3 { _ = try await weather("Bern") }
     #expect(service.queries == ["Bern"])
     clock.advance(by: .seconds(600))
@@ -32,7 +32,7 @@ import WeatherModel
   }
 
   @Test func theCachedWeatherIsShownFirst() async throws {
-    let model = WeatherModel(weather: weather(try await Cache.inMemory(clock: clock)))
+    let model = WeatherModel(weather: try weather(try await Cache.inMemory(clock: clock)))
     await model.show("Bern")
     service.answer { Weather(city: $0, celsius: 10) }
     var states: [WeatherModel.State] = []
@@ -46,7 +46,7 @@ import WeatherModel
   }
 
   @Test func theCachedWeatherStaysIfTheServiceFails() async throws {
-    let model = WeatherModel(weather: weather(try await Cache.inMemory(clock: clock)))
+    let model = WeatherModel(weather: try weather(try await Cache.inMemory(clock: clock)))
     await model.show("Bern")
     service.fail(with: NoNetwork())
     await model.show("Bern")
