@@ -29,7 +29,7 @@ struct StoredURLTests {
       ("http*", true), ("h*q=a%20b*", true), ("*://a.example*", true), ("*/list?q=*", true), ("*%2f", true),
       ("url/v1/url=http%3A*", true), ("*a.example%3A8901*", true), ("*,variant=any", true),
       ("https://*", false), ("http://a.example:8901/", false), ("http://a.example/*", false), ("a.example*", false),
-      ("http", false),
+      ("http", false), ("http://*Q=*", false), ("http://A.EXAMPLE*q=*", true),
     ])
   func patternsMatchURLs(pattern: String, isMatch: Bool) async throws {
     let test = try await TestStore()

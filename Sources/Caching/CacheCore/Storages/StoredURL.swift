@@ -30,12 +30,14 @@ public struct StoredURL: Sendable, Hashable {
     URLResponses.urlStart + PercentEncoding.text(spelled(text))
   }
 
-  /// `text`, the beginning of a URL or a pattern for URLs, with characters and host spelled as in stored URLs.
+  /// `text`, the beginning of a URL or a pattern for URLs, with characters and host spelled as in stored URLs. After a star
+  /// the case stays: only what is before it is surely the scheme and the host.
   public static func spelled(_ text: String) -> String {
     var bytes = Array(PercentEncoding.normalized(PercentEncoding.ascii(Array(text.utf8))).utf8)
     guard text.holds("://") else { return String(decoding: bytes, as: UTF8.self) }
     var slashes = 0
     for index in bytes.indices where slashes < 3 {
+      if bytes[index] == UInt8(ascii: "*") { break }
       if bytes[index] == UInt8(ascii: "/") { slashes += 1 }
       if UInt8(ascii: "A")...UInt8(ascii: "Z") ~= bytes[index] { bytes[index] |= 0x20 }
     }
