@@ -75,7 +75,7 @@ public struct EntryFacts: Sendable, Hashable {
 
   /// Whether there is an entry. If not, the value was not meant to be stored, and all times are now; or the storage
   /// failed, and these are the times that the entry would have.
-  public let isStored: Bool
+  public package(set) var isStored: Bool
   /// Why the value must not be stored, in a few words; `nil` if it can. One that was changed meanwhile must not.
   public let refusal: String?
 

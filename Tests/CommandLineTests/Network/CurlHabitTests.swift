@@ -45,12 +45,13 @@ import Testing
     #expect(try await scratch.cachectl("fetch", "\(server.url)/", "-o", "file").errors.hasPrefix("HTTP 200"))
   }
 
-  /// `--fail` prints nothing of the response, `--fail-with-body` all; either way the format is printed.
+  /// `--fail` prints no content, `--fail-with-body` all; either way the format is printed, and the head is written.
   @Test(arguments: [("-f", ""), ("--fail", ""), ("--fail-with-body", "gone"), ("-i", nil)] as [(String, String?)])
   func aFailureIsAnExitCode(option: String, text: String?) async throws {
     let scratch = try Scratch()
     let server = try TestServer { _ in TestResponse(status: 404, "gone") }
-    let run = try await scratch.cachectl("fetch", "\(server.url)/", option, "-w", "|%{http_code}")
+    let run = try await scratch.cachectl("fetch", "\(server.url)/", option, "-w", "|%{http_code}", "-D", "head")
+    #expect(String(decoding: try scratch.read("work/head"), as: UTF8.self).hasPrefix("HTTP/1.1 404"))
     guard let text else { return expectSuccess(run) }
     #expect(run.status == 66 && run.text == "\(text)|404" && run.errors.contains("404"), "\(run.errors)")
   }
@@ -105,6 +106,21 @@ import Testing
       let document = try await scratch.cachectl("fetch", server.url + path, "--output", "json").document()
       #expect(document["stored"] == .boolean(isStored) && (document["storedAt"] != .null) == isStored)
     }
+  }
+
+  /// The document follows the content, which ends after the cache has tried to store it.
+  @Test func aResponseThatTheStoreRefusesIsNotStored() async throws {
+    let scratch = try Scratch()
+    let content = TestBody.repeated([0x78], count: 200_000)
+    let server = try TestServer { _ in
+      TestResponse(fields: ["Cache-Control": "max-age=600"], body: content).chunked(1 << 16)
+    }
+    expectSuccess(try await scratch.cachectl("fetch", "cities"))
+    let limits = ["--set", "cache.maxEntries=1", "--set", "cache.eviction=none"]
+    let run = try await scratch.cachectl(["fetch", server.url, "--output", "json"] + limits)
+    let document = try run.document()
+    #expect(run.status == 0 && run.errors.contains("there is no room"), "\(run.errors)")
+    #expect(document["stored"] == false && document["storedAt"] == .null)
   }
 
   @Test func mistakesAreNamed() async throws {

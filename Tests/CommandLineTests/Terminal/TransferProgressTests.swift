@@ -32,6 +32,18 @@ import Testing
     #expect(try scratch.read("work/file").count == 2 << 20)
   }
 
+  /// A server can send control characters of C1 in a field.
+  @Test func aFieldIsHarmlessOnATerminal() async throws {
+    let (scratch, terminal) = (try Scratch(), try PseudoTerminal(columns: 80, rows: 24))
+    let server = try TestServer { _ in TestResponse(fields: ["X-Field": "a\u{9B}31mb"], "hello\n") }
+    let program = try RunningProgram(
+      Binary.path, ["fetch", server.url, "-w", #"%header{x-field}\n"#], in: scratch, environment: ["TERM": "xterm"],
+      outputTo: terminal.path)
+    expectSuccess(try await program.end())
+    let text = await terminal.end()
+    #expect(text.contains(#"a\u{9B}31mb"#) && !text.contains("\u{9B}"), "\(text)")
+  }
+
   private static func screen(_ text: String) -> ScreenModel {
     var screen = ScreenModel(columns: 80, rows: 24)
     screen.write(text)

@@ -66,6 +66,9 @@ public final class BackgroundWork: Sendable {
   ///   with `nil` they wait for `finish()`.
   public init(warn: (@Sendable (CacheError) -> Void)? = nil) { self.warn = warn }
 
+  /// Whether a response could not be stored, which `finish()` will report.
+  package var hasFailed: Bool { state.withLock { !$0.failures.isEmpty } }
+
   /// The number of pieces of work under way.
   package var count: Int { state.withLock { $0.underWay.count } }
 

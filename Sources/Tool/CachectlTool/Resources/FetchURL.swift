@@ -51,10 +51,12 @@ struct FetchURLCommand: AsyncParsableCommand {
         guard let last else { return }
         // A response that is still arriving is kept when it is complete.
         defer { writes.note(last) }
-        let failure = try await command.deliver(last, session, progress)
+        let failure = try await command.deliver(last, session, store, progress)
         progress.finish()
         if let format = command.output.writeOut {
-          try Console.output.write(format.text(last.value, after: ContinuousClock.now - start))
+          let text = format.text(last.value, after: ContinuousClock.now - start)
+          try Console.output.write(
+            Console.output.screen.isTerminal ? Array(TerminalText.block(FieldText.decode(text[...])).utf8) : text)
         }
         if let failure { throw failure }
       }
@@ -88,7 +90,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   ///
   /// - Returns: the failure that the status means to a caller who asked for failures.
   private func deliver(
-    _ snapshot: Snapshot<LocatedResponse>, _ session: Session, _ progress: TransferProgress
+    _ snapshot: Snapshot<LocatedResponse>, _ session: Session, _ store: OpenStore, _ progress: TransferProgress
   ) async throws(CacheError) -> CacheError? {
     let response = snapshot.value.response
     if response.head.isOfCache, !snapshot.entry.isStored {
@@ -99,16 +101,17 @@ struct FetchURLCommand: AsyncParsableCommand {
     let view = origin(of: snapshot, session)
     let failure =
       output.fail || output.failWithBody ? CacheError(failing: snapshot.value, isPrinted: output.failWithBody) : nil
+    if Console.output.screen.isTerminal, file == nil || output.dumpHeader == "-" { progress.finish() }
     if output.fail, let failure {
       for warning in view.warnings { global.warn(warning) }
+      if let path = output.dumpHeader { try write(headOf: response, to: path) }
       return failure
     }
-    if Console.output.screen.isTerminal, file == nil || output.dumpHeader == "-" { progress.finish() }
     warnOfRedirect(snapshot.value)
     if let error = CacheError(refusedByProxy: snapshot.value) { global.warn(ErrorView(error)) }
     if let path = output.dumpHeader { try write(headOf: response, to: path) }
     guard global.output == .table else {
-      try await showFacts(snapshot, session, progress)
+      try await showFacts(snapshot, session, store, progress)
       return failure
     }
     for warning in view.warnings { global.warn(warning) }
@@ -137,13 +140,15 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   /// Prints facts about the response, for which its content is gathered up to the size of an entry.
   private func showFacts(
-    _ snapshot: Snapshot<LocatedResponse>, _ session: Session, _ progress: TransferProgress
+    _ snapshot: Snapshot<LocatedResponse>, _ session: Session, _ store: OpenStore, _ progress: TransferProgress
   ) async throws(CacheError) {
     let (url, limit) = (snapshot.value.url, session.configuration.cache.maxEntryBytes)
     let response = try await snapshot.value.response.gathered(limit: limit, for: HTTP.Request(url: url))
     progress.finish()
     if let file { try await write(response, to: file, progress) }
-    let gathered = snapshot.with(LocatedResponse(url: url, response: response))
+    var gathered = snapshot.with(LocatedResponse(url: url, response: response))
+    // The content ends after the cache has tried to store it.
+    if snapshot.value.response.rest != nil, store.background.hasFailed { gathered.entry.isStored = false }
     try global.show(SnapshotView(gathered, backend: session.configuration.backend))
   }
 
