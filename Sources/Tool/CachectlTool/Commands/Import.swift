@@ -57,7 +57,8 @@ struct ImportCommand: AsyncParsableCommand {
     do throws(CacheError) {
       evicted = try await store.entries.makeRoom(progress: progress.update(done:total:))
     } catch {
-      guard error.code == .overBounds else { throw error }
+      // The entries are imported, even if the policy keeps them all, or other processes keep changing the store.
+      guard [.overBounds, .busy].contains(error.code) else { throw error }
       return (0, try await session.limitWarnings(of: store, backend))
     }
     guard evicted > 0 else { return (0, []) }
@@ -92,11 +93,15 @@ extension RecordView {
 }
 
 extension Session {
-  /// Moving entries ignores the limits of the store, so that no entry is lost on the way. The next fetch will evict: this
-  /// warns of that, unless the engine has its own limits.
+  /// Moving entries ignores the limits of the store, so that no entry is lost on the way. This warns of what the next fetch
+  /// will do, unless the engine has its own limits.
   func limitWarnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
     guard let count = try await store.entries.count() else { return [] }
     let limits = configuration.cache.limits
+    let hint =
+      limits.eviction == .none
+      ? "raise them, or remove entries: until then nothing new is stored"
+      : "raise them before the next fetch, which makes room"
     if StoreBounds(maxEntries: limits.maxEntries, maxPayloadBytes: limits.maxBytes).contain(count) { return [] }
     return [
       ErrorView(
@@ -104,7 +109,7 @@ extension Session {
         message:
           "\(backend) now holds \(NumberText.entries(count.entries, count.payloadBytes)), more than "
           + "cache.maxEntries or cache.maxBytes allow",
-        hint: "raise them before the next fetch, which makes room")
+        hint: hint)
     ]
   }
 }
