@@ -101,9 +101,8 @@ public final class AppDIContainer: Sendable {
   ///
   /// A server is not asked first: opening a store there creates nothing.
   func openExistingStore(backend: String) async throws(CacheError) -> OpenStore {
-    let (plugin, options) = try engine(backend)
-    let declaration = plugin.declaration
-    guard declaration.capabilities.contains(.persistent), !declaration.isOnServer, !options.hasCrashMark,
+    guard let (plugin, options) = try? engine(backend), plugin.declaration.capabilities.contains(.persistent),
+      !plugin.declaration.isOnServer, !options.hasCrashMark,
       let place = try? await plugin.inspect(options), !place.exists
     else { return try await openStore(backend: backend) }
     let entries = EntryStore(
