@@ -5,8 +5,7 @@ import Testing
   private static let looking: [[String]] = [
     ["ls"], ["ls", "http://a.example/"], ["stats"], ["verify"], ["verify", "--repair"], ["export"], ["queries"],
     ["compact"],
-    ["explain", "cities"], ["explain", "http://a.example/"], ["rm", "--namespace", "cities"],
-    ["rm", "--soft", "--state", "fresh"], ["rm", "--all", "--yes"], ["rm", "--all", "--dry-run"],
+    ["explain", "cities"], ["explain", "http://a.example/"], ["rm", "--all", "--yes"], ["rm", "--all", "--dry-run"],
     ["import", "/dev/null", "--dry-run"],
   ]
 
@@ -19,6 +18,15 @@ import Testing
     #expect(!scratch.exists("home"), "\(scratch.names(below: "home"))")
     let quiet = try await scratch.cachectl(["--backend", engine, "--quiet"] + command)
     #expect(quiet.status == 0 && quiet.errors.isEmpty, "\(quiet.errors)")
+  }
+
+  /// As in an empty store.
+  @Test(arguments: Contract.inTurn([["--namespace", "cities"], ["--soft", "--state", "fresh"], ["http://a/"]]))
+  func aRemovalFindsNothing(engine: String, options: [String]) async throws {
+    let scratch = try Scratch()
+    let run = try await scratch.cachectl(["--backend", engine, "rm"] + options)
+    #expect(run.status == 66 && run.errors.contains("No store yet at \(scratch.home)/"), "\(run.errors)")
+    #expect(!scratch.exists("home"))
   }
 
   @Test(arguments: Contract.persistentEngines)

@@ -174,7 +174,7 @@ import Testing
   /// A purge that does nothing without a word is dangerous: a condition may be misspelled.
   @Test(arguments: [
     (["--namespace", "citys"], "no entry matches --namespace 'citys'"),
-    (["--soft", "--prefix", "cities/none"], "no entry matches --prefix 'cities/none'"),
+    (["--soft", "--prefix", "cities/none"], "no fresh entry matches --prefix 'cities/none'"),
     (["--match", "http://a/*", "--dry-run"], "no entry matches --match 'http://a/*'"),
     (["--state", "expired", "--older-than", "1h30m"], "no entry matches --state 'expired' --older-than 1h30m"),
   ])

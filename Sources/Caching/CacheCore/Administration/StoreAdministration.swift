@@ -199,7 +199,8 @@ extension StoreAdministration {
     return EntryListing(entries: entries, cursor: cursor, readAt: readAt)
   }
 
-  /// Lists the first `limit` (1 or more) selected entries in `order`, without the attributes that do not tell the responses for a URL apart.
+  /// Lists the first `limit` (1 or more) selected entries in `order`. Of their attributes they have those that tell the
+  /// responses for a URL apart.
   ///
   /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by about a hundred bytes
   /// each, but not with the others.

@@ -75,7 +75,8 @@ struct RemoveCommand: AsyncParsableCommand {
   private var nothingMatches: CacheError {
     let age = olderThan.map { ["--older-than \($0)"] } ?? []
     let conditions = (entries.conditions + age).joined(separator: " ")
-    return CacheError(.notFound, "no entry matches \(conditions)", hint: "see which there are with: cachectl ls")
+    let entry = soft ? "no fresh entry" : "no entry"
+    return CacheError(.notFound, "\(entry) matches \(conditions)", hint: "see which there are with: cachectl ls")
   }
 
   private func remove(_ session: Session) async throws(CacheError) -> Removal {

@@ -174,7 +174,7 @@ struct NetworkOptions: ParsableArguments {
     help: ArgumentHelp("Stop after SECONDS, such as 0.5; 0 means no limit", valueName: "seconds"))
   var maxTime: Seconds?
 
-  @Option(help: ArgumentHelp("Stop after SECONDS without a connection; 0 means no limit", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Stop after SECONDS without a connection; 0 means the default", valueName: "seconds"))
   var connectTimeout: Seconds?
 
   @Flag(name: [.customShort("4"), .long], help: "Use only addresses of IPv4")
@@ -213,7 +213,7 @@ struct NetworkOptions: ParsableArguments {
   }
 }
 
-/// A time limit in seconds, with or without a fraction. As in curl, 0 means no limit.
+/// A time limit in seconds, with or without a fraction. As in curl, 0 means none.
 struct Seconds: ExpressibleByArgument {
   /// The limit; `nil` for none.
   let limit: Duration?

@@ -38,7 +38,7 @@ extension ExitCode {
     (
       .notFound,
       """
-      Not found: a key, a page, a store to migrate, or with `--offline` a \
+      Not found: a key, a page, a store to migrate, entries that meet the conditions of `rm`, or with `--offline` a \
       stored response; with `--fail`, HTTP status 404 or 410.
       """, [.notCached, .notFound]
     ),
