@@ -59,7 +59,7 @@ struct ImportCommand: AsyncParsableCommand {
     } catch {
       // The entries are imported, even if the policy keeps them all, or other processes keep changing the store.
       guard [.overBounds, .busy].contains(error.code) else { throw error }
-      return (0, try await session.limitWarnings(of: store, backend))
+      return (store.entries.uses.counts.evictions, try await session.limitWarnings(of: store, backend))
     }
     guard evicted > 0 else { return (0, []) }
     let warning = ErrorView(
