@@ -234,6 +234,9 @@ import Testing
     try await cache.set(1, for: "a/2", version: 2)
     #expect(try await cache.keys(prefix: "a/") == ["a/1"])
     #expect(try await cache.keys(prefix: "a/", version: 2) == ["a/1", "a/2"])
+    try await cache.set(1, for: "", version: 2)
+    #expect(try await cache.keys() == ["a/1"])
+    #expect(try await cache.keys(version: 2) == ["", "a/1", "a/2"])
     #expect(try await cache.remove("a/1", version: 2))
     #expect(try await cache.value(String.self, for: "a/1") == "text")
   }
@@ -262,6 +265,29 @@ import Testing
     #expect(origin.queries.count == 3)
     let statistics = try await cache.statistics()
     #expect(statistics.operations.misses == 7, "five callers found nothing, and two later ones")
+  }
+
+  @Test func aValueThatIsSetDuringTheFetchStays() async throws {
+    let cache = try await cache()
+    let origin = FakeOrigin { (_: Int) in "old" }
+    origin.hold()
+    let call = Task { try await cache.value(for: "one") { try await origin.fetch(1) } }
+    await origin.arrival(of: 1)
+    try await cache.set("new", for: "one")
+    origin.release()
+    #expect(try await call.value == "old")
+    #expect(try await cache.value(String.self, for: "one") == "new")
+  }
+
+  @Test func aFetchedValueReplacesOneThatIsStaleOrOfAnotherType() async throws {
+    let cache = try await cache()
+    try await cache.set("stale", for: "one", freshFor: .seconds(10))
+    try await cache.set(1, for: "two")
+    clock.advance(by: .seconds(10))
+    for key in ["one", "two"] {
+      #expect(try await cache.value(for: key) { "fetched" } == "fetched")
+      #expect(try await cache.value(String.self, for: key) == "fetched")
+    }
   }
 
   @Test func aStoreThatCannotBeOpenedIsReplacedIfTheProgramSaysSo() async throws {

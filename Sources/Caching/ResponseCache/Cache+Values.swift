@@ -107,8 +107,9 @@ extension Cache {
   ///     let user = try await cache.value(for: "user/42", expiresAfter: .seconds(3600)) { try await api.user(42) }
   ///
   /// Callers that find no value at the same time share one call of `fetch`, in this process and, with an engine that
-  /// processes can share, in all of them. A stale value is not served if `fetch` fails: a resource does that. A failing
-  /// store costs no result: its failures go to the cache's `warn`.
+  /// processes can share, in all of them. A value that is set meanwhile is newer, and stays in the store. A stale value is
+  /// not served if `fetch` fails: a resource does that. A failing store costs no result: its failures go to the cache's
+  /// `warn`.
   ///
   /// - Parameters:
   ///   - lifetime: how long the value is kept; `nil` for as long as the limits allow.
@@ -132,7 +133,7 @@ extension Cache {
     services.rules = HTTPCacheRules(
       freshness: FreshnessPolicy(timeToLive: lifetime ?? .seconds(Int64.max), staleIfError: .zero))
     let snapshots = CacheCore.fetch(
-      request, storage: EngineResponseStorage(store: store, codec: codec),
+      request, storage: EngineResponseStorage(store: store, codec: codec, replacesFresh: false),
       origin: ClosureOrigin(name: "the value for '\(key)'") { Fetched(try await fetch()) }, services: services,
       options: FetchOptions(), toDomain: { $0 })
     return try await SnapshotSequence(snapshots).first(warn: warn)
@@ -245,7 +246,8 @@ struct ValueKey: CacheableRequest {
 
   /// The value that `key` is the key of.
   init(_ key: CacheKey) {
-    let parts = key.text.utf8.dropFirst(Self.prefix("").utf8.count).split(separator: UInt8(ascii: "/"))
+    let parts = key.text.utf8.dropFirst(Self.prefix("").utf8.count)
+      .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     self.key = parts.first.map { String(decoding: PercentEncoding.decoded(Substring($0)), as: UTF8.self) } ?? ""
     version = parts.dropFirst().first.flatMap { Int(String(Substring($0)).dropFirst(Self.versionName.count + 1)) } ?? 1
   }

@@ -77,11 +77,19 @@ public struct StoredResponse<Response: Sendable>: Sendable {
 public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendable>: ResponseStore {
   private let store: EntryStore
   private let codec: PayloadCodec<Response>
+  /// Whether a response replaces a fresh entry. If entries are also written without a request, a fresh one that the lookup
+  /// did not find is newer than the response.
+  private let replacesFresh: Bool
 
   /// Creates a storage over `store` whose payloads `codec` makes.
   public init(store: EntryStore, codec: PayloadCodec<Response>) {
+    self.init(store: store, codec: codec, replacesFresh: true)
+  }
+
+  package init(store: EntryStore, codec: PayloadCodec<Response>, replacesFresh: Bool) {
     self.store = store
     self.codec = codec
+    self.replacesFresh = replacesFresh
   }
 
   /// The response stored for `request`, fresh or stale; `nil` if there is none, or an expired one.
@@ -118,8 +126,25 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     if isRenewed { return }
     let (payload, contentType) = try codec.encode(response)
     let metadata = EntryMetadata(head, contentType: contentType, attributes: head.cachingAttributes)
-    try await store.write(
-      key, payload: payload, metadata: metadata, expecting: confirmed?.version.map { .checksum($0) }, token: token)
+    let expected =
+      replacesFresh ? confirmed?.version.map { .checksum($0) } : try await expectationUnlessFresh(key, request)
+    try await store.write(key, payload: payload, metadata: metadata, expecting: expected, token: token)
+  }
+
+  /// The present entry for `request`, or none, which a response replaces; `nil` for one that cannot be read.
+  ///
+  /// - Throws: `CacheError`: `conflict` if the entry is fresh, or the engine's failure.
+  private func expectationUnlessFresh(
+    _ key: CacheKey, _ request: Request
+  ) async throws(CacheError) -> WriteBatch.Expectation? {
+    try await ifReadable { () async throws(CacheError) -> WriteBatch.Expectation? in
+      guard let entry = try await store.entry(key) else { return .absent }
+      if entry.metadata.state(at: store.clock.now) == .fresh, try await response(for: request, isCounted: false) != nil
+      {
+        throw .conflict(on: key)
+      }
+      return .checksum(entry.metadata.checksum)
+    }
   }
 
   /// Removes the entry for `request`, if there is one. Looks first: that costs less than a commit.
