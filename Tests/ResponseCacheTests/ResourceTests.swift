@@ -51,6 +51,7 @@ import Testing
       try $0.resource("weather", freshFor: .seconds(600), fetch: $1)
     }
     try await checkResource(value: 1.5) { try $0.resource("rate", fetch: $1) }
+    try await checkResource(value: 1.5) { try $0.resource("rate", singleFlight: .off, fetch: $1) }
     try await checkResource(queries: (1, 2), values: ("one", "two")) { try $0.resource("numbers", fetch: $1) }
     try await checkResource(queries: (Unit.celsius, .fahrenheit), values: ([1], [2])) {
       try $0.resource("units", fetch: $1)

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 internal import HTTPCaching
-internal import CacheCore
+package import CacheCore
 internal import EngineAPI
 
 /// Something that a closure fetches and the cache keeps, one entry for each query.
@@ -17,7 +17,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   let name: String
   let version: Int
   package let freshness: FreshnessPolicy
-  let singleFlight: SingleFlight
+  package let singleFlight: SingleFlight
   let codec: PayloadCodec<Value>
   let text: @Sendable (Query) throws(CacheError) -> String
   let fetch: @Sendable (Query) async throws -> Fetched<Value>

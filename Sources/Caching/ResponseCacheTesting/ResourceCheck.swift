@@ -87,7 +87,9 @@ private struct ResourceCheck<Query: Sendable, Value: Sendable & Equatable> {
     }
     // Without requests, the next check would wait for one forever.
     if !defects.isEmpty { return defects }
-    defects += try await requests(1, "ten fetches at the same time") { try await tenAtOnce() }
+    if resource.singleFlight != .off {
+      defects += try await requests(1, "ten fetches at the same time") { try await tenAtOnce() }
+    }
     let freshness = resource.freshness
     // A stale entry that can be served first is revalidated in the background: go past that time.
     clock.advance(by: freshness.timeToLive + freshness.staleWhileRevalidate)
