@@ -73,6 +73,7 @@ struct ConfigurationLoaderTests {
       (#"{"backends": {"second": {"url": "http://second/"}}}"#, false, nil),
       (#"{"backends": {"second": {"uri": "http://second/"}}}"#, false, "unknown key 'backends.second.uri'"),
       (#"{"backends.first": {}}"#, false, #"unknown key '"backends.first"'"#),
+      (#"{"": {"backend": "second"}}"#, false, #"unknown key '""'"#),
       (#"{"spare": {"isHigh": 1}}"#, false, "'spare.isHigh' is a number, not a boolean"),
       (#"{"spare": {"isLow": true}}"#, false, "unknown key 'spare.isLow'"),
     ] as [(String, Bool, String?)])

@@ -19,8 +19,8 @@ extension SectionReader {
     let isKnown = path.isEmpty || path == Setting.engines || settings.contains { $0.section == path }
     return isKnown
       && members.allSatisfy { member in
-        // A full stop inside a key does not lead into an object.
-        !member.key.utf8.contains(UInt8(ascii: "."))
+        // A full stop inside a key does not lead into an object, and the empty path is that of the whole file.
+        !member.key.isEmpty && !member.key.utf8.contains(UInt8(ascii: "."))
           && declaresEveryName(in: member.node, at: path.isEmpty ? member.key : "\(path).\(member.key)")
       }
   }
