@@ -44,7 +44,8 @@ extension Cache {
   }
 
   /// A resource for queries that can be encoded, such as a `struct` or an `enum`. Their key is their JSON, which takes some
-  /// microseconds to make for every fetch: a `key` is faster. Otherwise like
+  /// microseconds to make for every fetch: a `key` is faster. A `Set` has no fixed order, so a query with one needs a `key`.
+  /// Otherwise like
   /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:singleFlight:file:line:fetch:)`, which is preferred for
   /// queries that are also a text.
   @_disfavoredOverload

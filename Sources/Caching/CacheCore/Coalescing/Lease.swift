@@ -136,8 +136,9 @@ struct LeaseTable: Sendable {
   /// Takes the lease on the request of `token`, or waits while another process has it.
   ///
   /// - Returns: `leading` if this process has the lease now, or leases do not work; `finished` with the failure of
-  ///   another process's request, or with `busy` if another cache of this process has held the lease for too long; `vanished` if another process had the lease and it is gone: that process finished and
-  ///   removed it, or the store's server dropped it as expired.
+  ///   another process's request, or with `busy` if another cache of this process has held the lease for too long;
+  ///   `vanished` if another process had the lease and it is gone: that process finished and removed it, or the store's
+  ///   server dropped it as expired.
   /// - Throws: `CacheError` with the code `cancelled`.
   func claim(_ token: CoalescingToken) async throws(CacheError) -> RequestCoalescer.Joined {
     do throws(CacheError) {

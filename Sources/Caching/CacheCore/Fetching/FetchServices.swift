@@ -3,9 +3,10 @@ public enum SingleFlight: Sendable, Hashable, CaseIterable {
   /// The fetches of all processes that use the store, on an engine that processes can share. A miss costs one more commit,
   /// which stores a lease for other processes to see.
   case acrossProcesses
-  /// The fetches of this process.
+  /// The fetches of this process. Another process does not see them: if it changes the entry meanwhile, the response of a
+  /// fetch from before the change is stored all the same.
   case withinProcess
-  /// None: each fetch makes its own request.
+  /// None: each fetch makes its own request. Other processes do not see it either.
   case off
 }
 
