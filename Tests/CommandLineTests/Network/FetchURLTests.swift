@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestOrigin
 import Testing
 
@@ -222,6 +223,31 @@ import Testing
     #expect(run.text == "hello" && run.status == (reason == nil ? 0 : 74))
     let message = "cachectl: the response is not stored (\(reason ?? "")), but --require-store demands it\n"
     #expect(run.errors.hasPrefix(message) == (reason != nil), "\(run.errors)")
+  }
+
+  /// The store refuses it only once it is complete.
+  @Test func aResponseThatTheStoreRefusesIsNotCalledStored() async throws {
+    let server = try TestServer { _ in
+      TestResponse(fields: Self.fresh, body: .bytes(Array(repeating: 0x61, count: 100_000)))
+    }
+    let scratch = try Scratch()
+    let run = try await scratch.cachectl(
+      "--set", "cache.maxBytes=80KiB", "fetch", "-o", scratch.path("copy"), server.url)
+    #expect(run.status == 0 && run.errors.contains("from the origin, not stored\n"), "\(run.errors)")
+  }
+
+  /// Many servers read only content of an announced length.
+  @Test func contentFromAPipeHasALength() async throws {
+    let lengths = Mutex<[String?]>([])
+    let server = try TestServer { request in
+      lengths.withLock { $0.append(request.fields["Content-Length"]) }
+      return TestResponse("hello")
+    }
+    for option in ["--json", "--data-binary", "-d"] {
+      let line = #"printf '{"a":1}' | "$0" fetch "$1" @- "$2""#
+      expectSuccess(try await Scratch().run("/bin/sh", ["-c", line, Binary.path, option, server.url]))
+    }
+    #expect(lengths.withLock { $0 } == ["7", "7", "7"])
   }
 
   @Test func aFileThatCannotBeWrittenIsAFailureOfTheOutput() async throws {

@@ -31,7 +31,7 @@ public struct StoredURL: Sendable, Hashable {
   }
 
   /// `text`, the beginning of a URL or a pattern for URLs, with characters and host spelled as in stored URLs. After a star
-  /// the case stays: only what is before it is surely the scheme and the host.
+  /// the case stays: only the text before it is surely the scheme and the host.
   public static func spelled(_ text: String) -> String {
     var bytes = Array(PercentEncoding.normalized(PercentEncoding.ascii(Array(text.utf8))).utf8)
     guard text.holds("://") else { return String(decoding: bytes, as: UTF8.self) }

@@ -56,10 +56,19 @@ struct ContentOptions: ParsableArguments {
   func stream() throws(CacheError) -> StreamedContent? {
     guard isContent, let name = streamedFile else { return nil }
     let file = try InputFile(name)
-    let left = Mutex(file.length ?? .max)
+    // Many servers read only content of an announced length, so a pipe is read before it is sent, up to 64 MiB: longer
+    // content is sent while it is read.
+    let (start, isWhole) = file.length == nil ? try file.beginning(Self.maxFileSize) : ([], false)
+    let length = isWhole ? start.count : file.length
+    let first = Mutex<[UInt8]?>(start.isEmpty ? nil : start)
+    let left = Mutex(length ?? .max)
     // A file that grows meanwhile, such as a log, is sent up to the length it had at the start.
-    return StreamedContent(length: file.length) { () async throws(CacheError) in
-      let bytes = try await file.next()
+    return StreamedContent(length: length) { () async throws(CacheError) in
+      let read = first.withLock { first in
+        defer { first = nil }
+        return first
+      }
+      let bytes = if let read { read } else { isWhole ? [] : try await file.next() }
       let sent = left.withLock { left in
         defer { left -= min(left, bytes.count) }
         return bytes.prefix(left)

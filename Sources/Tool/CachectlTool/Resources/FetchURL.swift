@@ -117,10 +117,10 @@ struct FetchURLCommand: AsyncParsableCommand {
     for warning in view.warnings { global.warn(warning) }
     if let file {
       try await write(response, to: file, progress)
-      global.remark(view.status)
+      global.remark(origin(of: Self.delivered(snapshot, store), session).status)
     } else if Console.output.screen.isTerminal, output.out == nil {
       try await show(response)
-      global.remark(view.status)
+      global.remark(origin(of: Self.delivered(snapshot, store), session).status)
     } else {
       if view.isStale { global.remark(view.status) }
       try await write(response, progress) { bytes throws(CacheError) in try Console.output.write(bytes) }
@@ -128,6 +128,15 @@ struct FetchURLCommand: AsyncParsableCommand {
     // Some failures are only known when the content is complete, such as that of storing it.
     for warning in origin(of: snapshot, session).warnings.dropFirst(view.warnings.count) { global.warn(warning) }
     return failure
+  }
+
+  /// `snapshot` as it is known once its content has ended: the cache has tried to store it by then.
+  private static func delivered(
+    _ snapshot: Snapshot<LocatedResponse>, _ store: OpenStore
+  ) -> Snapshot<LocatedResponse> {
+    var snapshot = snapshot
+    if snapshot.value.response.rest != nil, store.background.hasFailed { snapshot.entry.isStored = false }
+    return snapshot
   }
 
   /// The source of the response, without its content: converting that to text, for a document, takes as long as
@@ -146,9 +155,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     let response = try await snapshot.value.response.gathered(limit: limit, for: HTTP.Request(url: url))
     progress.finish()
     if let file { try await write(response, to: file, progress) }
-    var gathered = snapshot.with(LocatedResponse(url: url, response: response))
-    // The content ends after the cache has tried to store it.
-    if snapshot.value.response.rest != nil, store.background.hasFailed { gathered.entry.isStored = false }
+    let gathered = Self.delivered(snapshot, store).with(LocatedResponse(url: url, response: response))
     try global.show(SnapshotView(gathered, backend: session.configuration.backend))
   }
 

@@ -69,17 +69,25 @@ final class InputFile: Sendable {
     of path: String, limit: Int, code: CacheError.Code = .malformed,
     hint: String = "name another file"
   ) throws(CacheError) -> [UInt8] {
-    let file = try InputFile(path)
-    var bytes: [UInt8] = []
-    while true {
-      try Readiness.wait(for: file.file, POLLIN)
-      guard let piece = try file.readPiece() else { continue }
-      if piece.isEmpty { return bytes }
-      bytes += piece
-      guard bytes.count <= limit else {
-        throw CacheError(code, "\(path) is larger than \(ByteSizeText(bytes: Int64(limit)))", hint: hint)
-      }
+    let (bytes, isWhole) = try InputFile(path).beginning(limit)
+    guard isWhole else {
+      throw CacheError(code, "\(path) is larger than \(ByteSizeText(bytes: Int64(limit)))", hint: hint)
     }
+    return bytes
+  }
+
+  /// The bytes that are left, up to the piece with which they are more than `limit`; and whether these are all.
+  ///
+  /// - Throws: `CacheError`: `ioFailed`.
+  func beginning(_ limit: Int) throws(CacheError) -> (bytes: [UInt8], isWhole: Bool) {
+    var bytes: [UInt8] = []
+    while bytes.count <= limit {
+      try Readiness.wait(for: file, POLLIN)
+      guard let piece = try readPiece() else { continue }
+      if piece.isEmpty { return (bytes, true) }
+      bytes += piece
+    }
+    return (bytes, false)
   }
 
   private static func failure(_ path: String) -> CacheError {
