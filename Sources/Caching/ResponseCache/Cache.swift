@@ -10,6 +10,7 @@ public import EngineAPI
 @_exported public import enum CacheCore.SingleFlight
 @_exported public import struct CacheCore.StoreLimits
 @_exported public import struct CacheCore.StoreReport
+@_exported public import struct CacheCore.TieredLayer
 @_exported public import struct EngineAPI.StorageLocation
 @_exported public import struct EngineAPI.Timestamp
 @_exported public import protocol EngineAPI.WallClock
