@@ -29,12 +29,13 @@ import Testing
     return process
   }
 
+  /// Whether the program has set up the locks: until then its lock on the file is exclusive, and it may still enlarge the file.
   private static func isLocked(_ store: TestStore) throws -> Bool {
     let file = try #require(FileHandle(forUpdatingAtPath: store.path + "/lock.mdb"))
     defer { try? file.close() }
     var region = flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 1, l_pid: 0)
     try #require(fcntl(file.fileDescriptor, F_GETLK, &region) == 0)
-    return region.l_type != Int16(F_UNLCK)
+    return region.l_type == Int16(F_RDLCK)
   }
 
   @Test func seesWritesOfAnotherProcessBeyondItsMap() async throws {
