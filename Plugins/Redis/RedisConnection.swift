@@ -369,7 +369,7 @@ private final class RedisCall: @unchecked Sendable {
 
   init(_ count: Int) { self.count = count }
 
-  /// Ends the call unless it has ended, and returns whether somebody must be woken up by `resume()`.
+  /// Ends the call unless it has ended, and returns whether a caller waits for it, which `resume()` then resumes.
   func finish(_ outcome: Outcome) -> Bool {
     guard self.outcome == nil else { return false }
     self.outcome = outcome

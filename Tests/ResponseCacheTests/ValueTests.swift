@@ -410,6 +410,21 @@ import Testing
     #expect(try await cache.statistics().operations.misses == 1)
   }
 
+  @Test func aKeptValueIsNotFetchedWhileItIsFresh() async throws {
+    let (cache, origin) = (try await cache(), origin)
+    @Sendable func one() async throws -> String {
+      try await cache.value(for: "one", expiresAfter: .seconds(100)) { try await origin.fetch(1) }
+    }
+    for _ in 0...Self.readsBefore { #expect(try await one() == "1") }
+    #expect(origin.queries == [1])
+    #expect(try await cache.statistics().operations.hits == Self.readsBefore)
+    try await cache.set("uno", for: "one")
+    for _ in 0...Self.readsBefore { #expect(try await one() == "uno") }
+    try await cache.invalidate("one")
+    #expect(try await one() == "1")
+    #expect(origin.queries.count == 2)
+  }
+
   @Test func theRulesDecideAboutAKeptAnswer() async throws {
     let numbers = try numbers(try await cache())
     for _ in 0...Self.readsBefore { #expect(try await numbers(1) == "1") }

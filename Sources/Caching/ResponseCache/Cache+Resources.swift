@@ -54,11 +54,9 @@ extension Cache {
     staleWhileRevalidate: Duration? = nil, singleFlight: SingleFlight = .acrossProcesses,
     file: StaticString = #fileID, line: UInt = #line, fetch: @escaping @Sendable (Query) async throws -> Value
   ) throws(CacheError) -> Resource<Query, Value> {
-    let made = try resource(
-      name, version: version, freshFor: lifetime, staleIfError: staleIfError,
-      staleWhileRevalidate: staleWhileRevalidate, singleFlight: singleFlight, key: { (_: Query) in "" },
-      codec: .codable, file: file, line: line, fetch: fetch)
-    return made.keyed { query throws(CacheError) in try Self.json(query) }
+    try make(
+      name, version, (lifetime, staleIfError, staleWhileRevalidate), singleFlight, .codable, (file, line),
+      text: { query throws(CacheError) in try Self.json(query) }, fetch: { Fetched(try await fetch($0)) })
   }
 
   /// A resource without a query, which has one value; otherwise like
@@ -157,14 +155,25 @@ extension Cache {
     key: @escaping @Sendable (Query) -> Key, codec: PayloadCodec<Value>, file: StaticString = #fileID,
     line: UInt = #line, fetch: @escaping @Sendable (Query) async throws -> Fetched<Value>
   ) throws(CacheError) -> Resource<Query, Value> {
-    try resources.add(name, version: version, file: file, line: line)
+    try make(
+      name, version, (lifetime, staleIfError, staleWhileRevalidate), singleFlight, codec, (file, line),
+      text: { String(key($0)) }, fetch: fetch)
+  }
+
+  private func make<Query: Sendable, Value: Sendable>(
+    _ name: String, _ version: Int, _ times: (fresh: Duration?, ifError: Duration?, whileRevalidate: Duration?),
+    _ singleFlight: SingleFlight, _ codec: PayloadCodec<Value>, _ place: (file: StaticString, line: UInt),
+    text: @escaping @Sendable (Query) throws(CacheError) -> String,
+    fetch: @escaping @Sendable (Query) async throws -> Fetched<Value>
+  ) throws(CacheError) -> Resource<Query, Value> {
+    try resources.add(name, version: version, file: place.file, line: place.line)
     let standard = services.rules.freshness
     return Resource(
       cache: self, name: name, version: version,
       freshness: FreshnessPolicy(
-        timeToLive: lifetime ?? standard.timeToLive, staleIfError: staleIfError ?? standard.staleIfError,
-        staleWhileRevalidate: staleWhileRevalidate ?? standard.staleWhileRevalidate),
-      singleFlight: singleFlight, codec: codec, text: { String(key($0)) }, fetch: fetch)
+        timeToLive: times.fresh ?? standard.timeToLive, staleIfError: times.ifError ?? standard.staleIfError,
+        staleWhileRevalidate: times.whileRevalidate ?? standard.staleWhileRevalidate),
+      singleFlight: singleFlight, codec: codec, text: text, fetch: fetch)
   }
 
   private static func json(_ query: some Encodable) throws(CacheError) -> String {
@@ -175,15 +184,6 @@ extension Cache {
     } catch {
       throw CacheError(.invalidRequest, "a query cannot be encoded: \(error)", cause: error)
     }
-  }
-}
-
-extension Resource {
-  /// The same resource, with other keys.
-  fileprivate func keyed(by text: @escaping @Sendable (Query) throws(CacheError) -> String) -> Resource {
-    Resource(
-      cache: cache, name: name, version: version, freshness: freshness, singleFlight: singleFlight, codec: codec,
-      text: text, fetch: fetch)
   }
 }
 

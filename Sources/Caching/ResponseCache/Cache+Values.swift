@@ -116,13 +116,27 @@ extension Cache {
   ///   - fetch: makes the value.
   /// - Throws: what `fetch` throws; `CacheError` with its message if a call in another process failed;
   ///   `CancellationError`.
-  @concurrent
   public func value<Value: Codable & Sendable>(
     for key: String, version: Int = 1, expiresAfter lifetime: Duration? = nil,
     orFetch fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let request = ValueKey(key, version)
+    let (request, now) = (ValueKey(key, version), store.clock.now)
     let codec = PayloadCodec<Value>.codable
+    // A failure is reported by the fetch, which looks again.
+    if let cacheKey = try? request.cacheKey,
+      let kept = try? store.kept(
+        cacheKey, codec.identifier, where: { (kept: Decoded<Value>) in kept.metadata.state(at: now) == .fresh })
+    {
+      return kept.value
+    }
+    return try await fetched(request, codec, expiresAfter: lifetime, fetch)
+  }
+
+  @concurrent
+  private func fetched<Value: Sendable>(
+    _ request: ValueKey, _ codec: PayloadCodec<Value>, expiresAfter lifetime: Duration?,
+    _ fetch: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
     if let cacheKey = try? request.cacheKey, let found = try? await store.decoded(cacheKey, codec),
       found.metadata.state(at: store.clock.now) == .fresh
     {
@@ -134,7 +148,7 @@ extension Cache {
       freshness: FreshnessPolicy(timeToLive: lifetime ?? .seconds(Int64.max), staleIfError: .zero))
     let snapshots = CacheCore.fetch(
       request, storage: EngineResponseStorage(store: store, codec: codec, replacesFresh: false),
-      origin: ClosureOrigin(name: "the value for '\(key)'") { Fetched(try await fetch()) }, services: services,
+      origin: ClosureOrigin(name: "the value for '\(request.key)'") { Fetched(try await fetch()) }, services: services,
       options: FetchOptions(), toDomain: { $0 })
     return try await SnapshotSequence(snapshots).first(warn: warn)
   }

@@ -111,7 +111,7 @@ extension ConformanceContext {
   }
 
   /// Throws a failure unless the store contains exactly `table`, by scans, by reads and by count, and nothing under the
-  /// keys `absent`. An expired entry might be gone, and is then removed from the table, so that it must stay away.
+  /// keys `absent`. The engine can drop an expired entry. This then removes it from the table, so later calls expect none.
   func expectHolds(
     _ engine: any StorageEngine, _ table: inout EntryTable, absent: Set<CacheKey>
   ) async throws {

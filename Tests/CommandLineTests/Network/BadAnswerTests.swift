@@ -10,7 +10,7 @@ import Testing
     case announcedTooLong, endless, cut, cutChunks, tooLong, garbage, noAnswer, redirectLoop, failedServer
     case certificate, unknownHost, refusedConnection
 
-    /// The answer; the servers that it leads to live as long as what is returned next to it.
+    /// The response, and the servers that it redirects to, which stop when the caller releases them.
     func response() throws -> (TestResponse, keeping: [any AnyObject & Sendable]) {
       let good = TestResponse.json(OriginSettings.page)
       switch self {

@@ -32,7 +32,7 @@ struct StoreCheck: Sendable {
       result.findings = [.ok(name, "keeps nothing when the process ends")]
       return result
     }
-    // The address that nobody has configured might lead to a server of someone else.
+    // Without a configured address, the default one can belong to another program's server.
     guard !plugin.declaration.isOnServer || name == container.configuration.storeEngine else {
       result.findings = [.ok(name, "is on a server, which is looked at if it is the configured backend")]
       return result

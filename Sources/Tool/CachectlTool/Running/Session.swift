@@ -30,8 +30,8 @@ struct Session {
 
   var configuration: Configuration { container.configuration }
 
-  /// Opens the store, passes it to `body`, and always closes it. Unless it is to be created, `body` gets an empty one that
-  /// keeps nothing if there is none, and the user is told.
+  /// Opens the store, passes it to `body`, and always closes it. If there is none and `isCreated` is false, this prints
+  /// a remark, and `body` gets an empty store in memory.
   func withStore<Output>(
     creating isCreated: Bool = false, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {

@@ -56,7 +56,7 @@ extension ParsableCommand {
   ///
   /// The mistakes are: a stored property without a declaration, a name declared twice in one command, two subcommands with
   /// one name, an argument that can never be reached or left out, and a name that takes a value in one command but not in
-  /// another, so that it is ambiguous before the name of the command.
+  /// another. Before the name of the command, such a name would be ambiguous.
   public static var declarationDefects: [String] {
     var takesValue: [ArgumentName: Bool] = [:]
     var defects = CommandPath(root: self).repeatedNames
