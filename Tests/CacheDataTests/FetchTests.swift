@@ -29,7 +29,7 @@ struct FetchTests {
     let options = FetchOptions(policy: .networkOnly)
     var iterator = repository(FakeStorage(log: log), origin).cities(CitiesQuery(), options: options).makeAsyncIterator()
     let entry = try #require(try await iterator.next()).entry
-    #expect(entry.storedAt == FakeStorage.now && entry.freshUntil == FakeStorage.now + .seconds(60))
+    #expect(entry.storedSinceEpoch == FakeStorage.now && entry.freshUntilSinceEpoch == FakeStorage.now + .seconds(60))
     #expect(log.all == [.ask(validator: nil), .write(value: 2, validator: nil)])
   }
 
@@ -193,7 +193,7 @@ struct FetchOutcome: Equatable, Sendable {
         items.append(
           Item(
             value: snapshot.value.totalItems, source: snapshot.source, isRevalidated: snapshot.isRevalidated,
-            isStale: snapshot.entry.isStale, warnings: snapshot.warnings.map(\.code)))
+            isStale: snapshot.entry.isStale, warnings: snapshot.warnings.map(\.error.code)))
       }
     } catch { self.error = error.code }
     calls = log.all

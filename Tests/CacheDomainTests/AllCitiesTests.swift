@@ -7,7 +7,7 @@ struct FetchAllCitiesTests {
   /// Pages of one city each, each with how it stands; a page without answers by its error.
   private struct Pages: CityRepository {
     enum Answer: Sendable {
-      case page(Snapshot<CitiesPage>.Source, isRevalidated: Bool = false, freshFor: Int, warnings: [CacheError] = [])
+      case page(Snapshot<CitiesPage>.Source, isRevalidated: Bool = false, freshFor: Int, warnings: [CacheWarning] = [])
       case failure(CacheError)
       case never
     }
@@ -78,7 +78,7 @@ struct FetchAllCitiesTests {
   }
 
   @Test func anOriginWhosePageWasServedStaleGetsNoOtherRequest() async throws {
-    let away = CacheError(.originUnreachable, "away")
+    let away = CacheWarning(.fetching, CacheError(.originUnreachable, "away"))
     let answers: [Pages.Answer] = [.page(.cache, freshFor: -1, warnings: [away])] + [.page(.cache, freshFor: -1)]
     let pages = Pages(answers: answers + [.failure(CacheError(.notCached, "not there"))])
     let summary = try await Self.walk(pages, atOnce: 1)
@@ -118,7 +118,7 @@ struct PageWalkTests {
   }
 
   private static func page(
-    _ number: Int, of total: Int, cities count: Int = 2, storedAt: Int = 0, warnings: [CacheError] = []
+    _ number: Int, of total: Int, cities count: Int = 2, storedAt: Int = 0, warnings: [CacheWarning] = []
   ) -> Snapshot<CitiesPage> {
     let cities = (0..<count).map { city("\(number).\($0)") }
     return Snapshot(
@@ -238,13 +238,18 @@ struct PageWalkTests {
   @Test func theCacheAloneServesAfterTheOriginHasFailed() {
     var walk = Self.walk(width: 1, of: 9)
     #expect(Self.start(&walk) == [1] && !walk.isOffline)
-    walk.receive(.success(Self.page(1, of: 9, warnings: [CacheError(.damaged, "a damaged entry")])), for: 1)
+    walk.receive(
+      .success(Self.page(1, of: 9, warnings: [CacheWarning(.reading, CacheError(.damaged, "a damaged entry"))])), for: 1
+    )
     #expect(Self.take(&walk) == [1] && Self.start(&walk) == [2] && !walk.isOffline)
-    walk.receive(.success(Self.page(2, of: 9, warnings: [CacheError(.originUnreachable, "away")])), for: 2)
+    walk.receive(
+      .success(Self.page(2, of: 9, warnings: [CacheWarning(.fetching, CacheError(.originUnreachable, "away"))])), for: 2
+    )
     #expect(Self.take(&walk) == [2] && Self.start(&walk) == [3] && walk.isOffline)
     walk.receive(.failure(CacheError(.notCached, "not there")), for: 3)
     let summary = walk.summary
-    #expect(summary?.failure?.message == "away" && summary?.warnings.map(\.code) == [.damaged, .originUnreachable])
+    #expect(
+      summary?.failure?.message == "away" && summary?.warnings.map(\.error.code) == [.damaged, .originUnreachable])
     #expect(summary?.keptPages == 2, "What could not be read may not be there")
   }
 }

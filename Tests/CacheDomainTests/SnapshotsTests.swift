@@ -139,7 +139,7 @@ struct SnapshotTransformTests {
     let followed = Snapshots(explain: Fixtures.explain) { () throws(CacheError) in step(1, ["c", "a"]) }
       .following { snapshot throws(CacheError) in snapshot.value == 1 ? other : nil }
     let snapshots = await Fixtures.collect(followed).snapshots
-    #expect(snapshots.map { $0.warnings.map(\.message) } == [["c", "a", "b"], []])
+    #expect(snapshots.map { $0.warnings.map(\.error.message) } == [["c", "a", "b"], []])
   }
 
   @Test func theLastSnapshotDecidesAboutTheNextAddress() async {

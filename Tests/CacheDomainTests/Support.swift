@@ -34,7 +34,7 @@ enum Fixtures {
   static let facts = EntryFacts(key: "k/v1", storedAt: .zero, freshUntil: .seconds(60), now: .zero)
 
   static func snapshot<Value: Sendable>(_ value: Value, warnings: [CacheError] = []) -> Snapshot<Value> {
-    Snapshot(value: value, source: .origin, entry: facts, warnings: warnings)
+    Snapshot(value: value, source: .origin, entry: facts, warnings: warnings.map { CacheWarning(.reading, $0) })
   }
 
   static let explanation = FetchExplanation(

@@ -62,10 +62,10 @@ struct UseCaseTests {
     let repository = FakeRepository(pages: 2, saveError: CacheError(.damaged, "the queries are damaged"))
     let (snapshots, error) = await Fixtures.collect(try search(repository))
     #expect(error == nil)
-    #expect(snapshots.map { $0.warnings.map(\.code) } == [[.damaged], []])
+    #expect(snapshots.map { $0.warnings.map(\.error.code) } == [[.damaged], []])
     // The search itself may have failed in the same words.
     let message = "the query was not saved among the recent ones: the queries are damaged"
-    #expect(snapshots.first?.warnings.map(\.message) == [message])
+    #expect(snapshots.first?.warnings.map(\.error.message) == [message])
   }
 
   @Test func aSearchCancelledWhileItSavesIsCancelled() async throws {

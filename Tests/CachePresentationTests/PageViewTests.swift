@@ -19,7 +19,8 @@ private enum PageSamples {
       value: value, source: source, isRevalidated: isRevalidated,
       entry: EntryFacts(
         key: "v1/cities", storedAt: now - .seconds(storedAgo), freshUntil: now + .seconds(freshFor), now: now),
-      warnings: isRevalidated ? [CacheError(.damaged, "entry is damaged", hint: "run cachectl verify")] : [])
+      warnings: isRevalidated
+        ? [CacheWarning(.reading, CacheError(.damaged, "entry is damaged", hint: "run cachectl verify"))] : [])
   }
 
   static let movies = MoviesPage(
@@ -233,7 +234,8 @@ struct AllCitiesViewTests {
       let page = CitiesPage(page: query.page, totalPages: kinds.count, totalItems: 1_234, cities: [city, city])
       let facts = EntryFacts(
         key: "k", storedAt: .zero, freshUntil: .seconds(kind == "s" ? 60 : 3_600), now: .seconds(180))
-      let warnings = kind == "s" ? [CacheError(.originUnreachable, "away \(query.page)", hint: "wait")] : []
+      let warnings =
+        kind == "s" ? [CacheWarning(.fetching, CacheError(.originUnreachable, "away \(query.page)", hint: "wait"))] : []
       let snapshot = Snapshot(
         value: page, source: kind == "o" ? .origin : .cache, isRevalidated: kind == "v", entry: facts,
         warnings: warnings)

@@ -27,7 +27,7 @@ import Testing
     origin.release()
     await background.finish()
     #expect(origin.queries.sorted() == ["a", "b"])
-    background.start("a") { CacheError(.noSpace, "the disk is full") }
+    background.start("a") { CacheWarning(.storing, CacheError(.noSpace, "the disk is full")) }
     #expect(await background.finish().map(\.code) == [.noSpace])
     #expect(await background.finish().isEmpty)
   }
@@ -50,7 +50,7 @@ import Testing
     let (warnings, warn) = AsyncStream.makeStream(of: CacheError.Code.self)
     let clock = ManualClock(.start)
     let limits = StoreLimits(maxEntries: 10, maxBytes: 1_000, eviction: .lru)
-    let cache = try await Cache.inMemory(clock: clock, limits: limits, warn: { warn.yield($0.code) })
+    let cache = try await Cache.inMemory(clock: clock, limits: limits, warn: { warn.yield($0.error.code) })
     let origin = FakeOrigin { (_: String) in "short" }
     let texts = try cache.resource(
       "texts", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100), fetch: origin.fetch)
@@ -66,8 +66,8 @@ import Testing
   @Test(.timeLimit(.minutes(30)), arguments: [true, false])
   func closingLeavesARevalidationBehindThatIgnoresItsCancellation(answers: Bool) async throws {
     let clock = ManualClock()
-    let warnings = Mutex<[CacheError.Code]>([])
-    let cache = try await Cache.inMemory(clock: clock, warn: { error in warnings.withLock { $0.append(error.code) } })
+    let warnings = Warnings()
+    let cache = try await Cache.inMemory(clock: clock, warn: warnings.add)
     let origin = FakeOrigin { (_: String) in "text" }
     let (ended, end) = AsyncStream.makeStream(of: Void.self)
     let texts = try cache.resource("texts", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100)) {
@@ -86,7 +86,7 @@ import Testing
     if !answers { origin.fail(with: CacheError(.failed, "no answer")) }
     origin.release()
     _ = await ended.first { _ in true }
-    #expect(warnings.withLock { $0 } == [])
+    #expect(warnings.codes == [])
   }
 
   @Test(.timeLimit(.minutes(30))) func failuresOfWorkThatWasLeftBehindAreDropped() async {
@@ -97,7 +97,7 @@ import Testing
     background.start("a") {
       _ = try? await Task.detached { try await origin.fetch("a") }.value
       end.yield()
-      return CacheError(.closed, "the store is closed")
+      return CacheWarning(.closing, CacheError(.closed, "the store is closed"))
     }
     await origin.arrival(of: 1)
     #expect(await background.finish(within: .zero).isEmpty)

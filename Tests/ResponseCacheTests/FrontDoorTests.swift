@@ -252,7 +252,7 @@ struct TemporaryFolder {
   let plugin = RemotePlugin()
 
   @Test func theCacheWorksWhenItsServerIsBack() async throws {
-    let warned = Warned()
+    let warned = Warnings()
     let cache = try await Cache(StorageLocation(plugin), clock: clock, warn: { warned.add($0) })
     #expect(warned.codes == [.unreachable])
     let weather = try cache.resource("weather") { (city: String) in "rain in \(city)" }
@@ -327,11 +327,4 @@ struct TemporaryFolder {
     #expect(error?.code == .closed)
   }
 
-  private final class Warned: Sendable {
-    private let list = Mutex<[CacheError.Code]>([])
-
-    var codes: [CacheError.Code] { list.withLock { $0 } }
-
-    func add(_ error: CacheError) { list.withLock { $0.append(error.code) } }
-  }
 }

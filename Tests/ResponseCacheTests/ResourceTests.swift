@@ -28,12 +28,6 @@ import Testing
   let warnings = Warnings()
   let origin = FakeOrigin { (city: String) in Weather(city: city) }
 
-  final class Warnings: Sendable {
-    private let errors = Mutex<[CacheError]>([])
-    var codes: [CacheError.Code] { errors.withLock { $0.map(\.code) } }
-    func add(_ error: CacheError) { errors.withLock { $0.append(error) } }
-  }
-
   private func cache() async throws -> Cache {
     try await Cache.inMemory(clock: clock, warn: { [warnings] in warnings.add($0) })
   }
@@ -187,7 +181,7 @@ import Testing
     let error = await #expect(throws: CacheError.self) { try await weather(cache)("Bern", policy: .cacheOnly) }
     #expect(error?.code == .wrongType)
     #expect(try await weather(cache)("Bern") == Weather(city: "Bern"))
-    #expect(warnings.codes == [.wrongType])
+    #expect(warnings.codes == [.wrongType] && warnings.all.map(\.phase) == [.reading])
     #expect(try await weather(cache)("Bern") == Weather(city: "Bern"))
     #expect(origin.queries.count == 1)
   }

@@ -14,7 +14,7 @@ import Testing
   private static let waiting = 4
   private let clock = ManualClock()
   private let origin = StagedOrigin()
-  private let warnings = ResourceTests.Warnings()
+  private let warnings = Warnings()
 
   private func process(isShared: Bool = false) async throws -> ChangedProcess {
     try ChangedProcess(try await StorageLocation.memory.open(clock: clock), clock, origin, isShared: isShared)
@@ -181,7 +181,7 @@ import Testing
     let tasks = (0..<3).map { _ in
       Task {
         var codes: [CacheError.Code] = []
-        for try await snapshot in texts.snapshots(for: "a") { codes += snapshot.warnings.map(\.code) }
+        for try await snapshot in texts.snapshots(for: "a") { codes += snapshot.warnings.map(\.error.code) }
         return codes
       }
     }

@@ -291,11 +291,11 @@ import Testing
   }
 
   @Test func aStoreThatCannotBeOpenedIsReplacedIfTheProgramSaysSo() async throws {
-    let codes = Mutex<[CacheError.Code]>([])
+    let warnings = Warnings()
     let nowhere = StorageLocation.plist(path: "/dev/null/store")
     let error = await #expect(throws: CacheError.self) { try await Cache(nowhere) }
-    let cache = try await Cache(nowhere, fallback: .memory, warn: { error in codes.withLock { $0.append(error.code) } })
-    #expect(codes.withLock { $0 } == [error?.code])
+    let cache = try await Cache(nowhere, fallback: .memory, warn: warnings.add)
+    #expect(warnings.codes == [error?.code])
     try await cache.set(1, for: "number")
     #expect(try await cache.value(Int.self, for: "number") == 1)
     let mistake = await #expect(throws: CacheError.self) {

@@ -20,7 +20,7 @@ struct Bench {
 
   init(maxEntryBytes: Int = 16 << 20) async throws {
     let warnings = warnings
-    cache = try await Cache(.memory, clock: clock, warn: { warnings.add("\($0.code.rawValue)") })
+    cache = try await Cache(.memory, clock: clock, warn: { warnings.add("\($0.error.code.rawValue)") })
     self.maxEntryBytes = maxEntryBytes
   }
 

@@ -21,14 +21,14 @@ public struct Snapshot<Value: Sendable>: Sendable {
   /// The facts about the cache entry.
   public var entry: EntryFacts
   /// Failures that did not prevent the response.
-  public var warnings: [CacheError]
+  public var warnings: [CacheWarning]
   /// Those of the warnings that other callers see too, because they shared a request, and what chooses the caller that reports
   /// them.
-  package var shared: [(errors: [CacheError], report: SharedReport)] = []
+  package var shared: [(warnings: [CacheWarning], report: SharedReport)] = []
 
   /// Creates a snapshot.
   public init(
-    value: Value, source: Source, isRevalidated: Bool = false, entry: EntryFacts, warnings: [CacheError] = []
+    value: Value, source: Source, isRevalidated: Bool = false, entry: EntryFacts, warnings: [CacheWarning] = []
   ) {
     self.value = value
     self.source = source
@@ -38,7 +38,38 @@ public struct Snapshot<Value: Sendable>: Sendable {
   }
 
   /// Why the cache did not keep the value; `nil` if it did, or was not meant to.
-  public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { !$0.permitsStaleResponse } }
+  public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { $0.phase != .fetching }?.error }
+}
+
+/// A failure that cost the caller nothing: it has its response all the same.
+public struct CacheWarning: Sendable {
+  /// What the cache could not do.
+  public enum Phase: String, Sendable {
+    /// Open the store, or the first location if there is a fallback.
+    case opening
+    /// Read an entry.
+    case reading
+    /// Get a response from the origin; a stale entry serves instead.
+    case fetching
+    /// Store, invalidate or remove an entry.
+    case storing
+    /// Close the store in order.
+    case closing
+  }
+
+  /// What the cache could not do.
+  public let phase: Phase
+  /// The key of the entry; `nil` if the failure concerns the whole store.
+  public let key: String?
+  /// Why.
+  public let error: CacheError
+
+  /// Creates a warning.
+  public init(_ phase: Phase, _ error: CacheError, key: String? = nil) {
+    self.phase = phase
+    self.key = key
+    self.error = error
+  }
 }
 
 /// Chooses one of several callers to report what concerns all of them.
@@ -53,9 +84,9 @@ package final class SharedReport: Sendable {
 
 extension Snapshot {
   /// The warnings that are this caller's to report: its own, and the shared ones unless another caller has taken them.
-  package func takeWarnings() -> [CacheError] {
-    let reported = Set(shared.filter { !$0.report.take() }.flatMap(\.errors).map(\.message))
-    return reported.isEmpty ? warnings : warnings.filter { !reported.contains($0.message) }
+  package func takeWarnings() -> [CacheWarning] {
+    let reported = Set(shared.filter { !$0.report.take() }.flatMap(\.warnings).map(\.error.message))
+    return reported.isEmpty ? warnings : warnings.filter { !reported.contains($0.error.message) }
   }
 }
 
@@ -64,10 +95,10 @@ public struct EntryFacts: Sendable, Hashable {
   /// The key of the entry.
   public let key: String
   /// When the entry was stored or last confirmed.
-  public let storedAt: Duration
+  public let storedSinceEpoch: Duration
   /// Until when the entry is fresh.
-  public let freshUntil: Duration
-  /// The time since the entry was stored or confirmed; `nil` if unknown, because `storedAt` is ahead of the clock (see
+  public let freshUntilSinceEpoch: Duration
+  /// The time since the entry was stored or confirmed; `nil` if unknown, because that is ahead of the clock (see
   /// `EntryAge`).
   public let age: Duration?
   /// How long the entry stays fresh after it was read; zero or negative if it is stale, zero if its age is unknown.
@@ -89,8 +120,8 @@ public struct EntryFacts: Sendable, Hashable {
     self.key = key
     self.isStored = isStored
     self.refusal = refusal
-    self.storedAt = storedAt
-    self.freshUntil = freshUntil
+    self.storedSinceEpoch = storedAt
+    self.freshUntilSinceEpoch = freshUntil
     let age = EntryAge(storedAt: storedAt, freshUntil: freshUntil, now: now)
     self.age = age?.sinceStored
     self.remainingFreshness = age?.remainingFreshness ?? .zero
@@ -122,10 +153,6 @@ public struct EntryAge: Sendable, Hashable {
 }
 
 extension CacheError {
-  /// Whether the origin failed in a way that permits a stale value in its place. A warning for which this is
-  /// `false` comes from the storage.
-  public var permitsStaleResponse: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
-
   /// Whether an entry cannot be read, because it is damaged, too large now or not sealed, or what it was written with is
   /// not here. Others can.
   package var isOfOneEntry: Bool {

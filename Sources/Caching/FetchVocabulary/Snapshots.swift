@@ -158,8 +158,8 @@ extension Snapshots.Step {
   /// The same step, with the warnings of `earlier` added before its own.
   fileprivate func warning(as earlier: Snapshot<Value>) -> Self {
     var snapshot = snapshot
-    let own = Set(snapshot.warnings.map(\.message))
-    snapshot.warnings = earlier.warnings.filter { !own.contains($0.message) } + snapshot.warnings
+    let own = Set(snapshot.warnings.map(\.error.message))
+    snapshot.warnings = earlier.warnings.filter { !own.contains($0.error.message) } + snapshot.warnings
     snapshot.shared += earlier.shared
     return Self(snapshot, next: next)
   }

@@ -46,7 +46,9 @@ extension Cache {
     let cache = HTTPCache(
       responses: URLResponses(store: store), transfer: transport, services: services)
     let options = FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale)
-    return SnapshotSequence(cache.followedResponses(to: request, options: options, maxRedirects: maxRedirects))
+    return SnapshotSequence(
+      cache.followedResponses(to: request, options: options, maxRedirects: maxRedirects),
+      observer(of: URLResponses.namespace))
   }
 
   /// Removes the responses to all requests for `url`, whatever their other fields select. Returns how many there were.

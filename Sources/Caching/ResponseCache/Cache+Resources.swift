@@ -197,7 +197,7 @@ final class ResourceRegistry: Sendable {
   }
 
   /// The namespaces of everything else that a cache keeps.
-  private static let reservedNames = [ValueKey.resource, "url", "leases"]
+  private static let reservedNames = [ValueKey.resource, URLResponses.namespace, "leases"]
 
   private let places = Mutex<[String: [Int: Place]]>([:])
 

@@ -85,10 +85,7 @@ extension Cache {
   public func value<Value: Sendable>(
     for key: String, version: Int = 1, codec: PayloadCodec<Value>
   ) async throws(CacheError) -> Value? {
-    guard let found = try await find(key, version, codec), found.metadata.state(at: store.clock.now) == .fresh else {
-      return nil
-    }
-    return found.value
+    try await find(key, version, codec, servingStale: false)?.value
   }
 
   /// The fresh values under `keys`, by key. Keys without one are missing.
@@ -120,6 +117,7 @@ extension Cache {
     for key: String, version: Int = 1, expiresAfter lifetime: Duration? = nil,
     orFetch fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
+    let call = observer(of: ValueKey.resource)?.begin()
     let (request, now) = (ValueKey(key, version), store.clock.now)
     let codec = PayloadCodec<Value>.codable
     // A failure is reported by the fetch, which looks again.
@@ -127,20 +125,22 @@ extension Cache {
       let kept = try? store.kept(
         cacheKey, codec.identifier, where: { (kept: Decoded<Value>) in kept.metadata.state(at: now) == .fresh })
     {
+      call?.end(.hit)
       return kept.value
     }
-    return try await fetched(request, codec, expiresAfter: lifetime, fetch)
+    return try await fetched(request, codec, expiresAfter: lifetime, call, fetch)
   }
 
   @concurrent
   private func fetched<Value: Sendable>(
-    _ request: ValueKey, _ codec: PayloadCodec<Value>, expiresAfter lifetime: Duration?,
+    _ request: ValueKey, _ codec: PayloadCodec<Value>, expiresAfter lifetime: Duration?, _ call: Observer.Call?,
     _ fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     if let cacheKey = try? request.cacheKey, let found = try? await store.decoded(cacheKey, codec),
       found.metadata.state(at: store.clock.now) == .fresh
     {
       store.countLookUp(cacheKey)
+      call?.end(.hit)
       return found.value
     }
     var services = services
@@ -150,7 +150,7 @@ extension Cache {
       request, storage: EngineResponseStorage(store: store, codec: codec, replacesFresh: false),
       origin: ClosureOrigin(name: "the value for '\(request.key)'") { Fetched(try await fetch()) }, services: services,
       options: FetchOptions(), toDomain: { $0 })
-    return try await SnapshotSequence(snapshots).first(warn: warn)
+    return try await SnapshotSequence(snapshots, observer(of: ValueKey.resource)).first(warn: warn)
   }
 
   /// The value under `key`, fresh or stale, with the facts about its entry; `nil` if there is none.
@@ -166,7 +166,7 @@ extension Cache {
   public func snapshot<Value: Sendable>(
     for key: String, version: Int = 1, codec: PayloadCodec<Value>
   ) async throws(CacheError) -> Snapshot<Value>? {
-    guard let found = try await find(key, version, codec) else { return nil }
+    guard let found = try await find(key, version, codec, servingStale: true) else { return nil }
     let facts = EntryFacts(
       key: key, storedAt: found.metadata.storedAt.sinceEpoch, freshUntil: found.metadata.freshUntil.sinceEpoch,
       now: store.clock.now.sinceEpoch)
@@ -226,11 +226,24 @@ extension Cache {
   }
 
   private func find<Value: Sendable>(
-    _ key: String, _ version: Int, _ codec: PayloadCodec<Value>
+    _ key: String, _ version: Int, _ codec: PayloadCodec<Value>, servingStale: Bool
   ) async throws(CacheError) -> Decoded<Value>? {
-    let key = try ValueKey(key, version).cacheKey
-    if let kept: Decoded<Value> = try store.kept(key, codec.identifier) { return kept }
-    return try await read(key, codec)
+    let call = observer(of: ValueKey.resource)?.begin()
+    do throws(CacheError) {
+      let key = try ValueKey(key, version).cacheKey
+      let kept: Decoded<Value>? = try store.kept(key, codec.identifier)
+      let found = if let kept { kept } else { try await read(key, codec) }
+      let isFresh = found?.metadata.state(at: store.clock.now) == .fresh
+      guard let found, isFresh || servingStale else {
+        call?.end(.missing)
+        return nil
+      }
+      call?.end(isFresh ? .hit : .stale)
+      return found
+    } catch {
+      call?.end(error)
+      throw error
+    }
   }
 
   @concurrent

@@ -14,6 +14,7 @@ public import EngineAPI
 @_exported public import struct EngineAPI.StorageLocation
 @_exported public import struct EngineAPI.Timestamp
 @_exported public import protocol EngineAPI.WallClock
+@_exported public import struct FetchVocabulary.CacheWarning
 @_exported public import struct FetchVocabulary.EntryFacts
 @_exported public import enum FetchVocabulary.FetchPolicy
 @_exported public import struct FetchVocabulary.Snapshot
@@ -42,7 +43,8 @@ public import EngineAPI
 public struct Cache: Sendable {
   package let store: EntryStore
   package let services: FetchServices
-  package let warn: @Sendable (CacheError) -> Void
+  package let warn: @Sendable (CacheWarning) -> Void
+  let observe: (@Sendable (CacheEvent) -> Void)?
   let resources = ResourceRegistry()
 
   /// Opens the cache at `location`, and creates it first if there is none.
@@ -61,9 +63,11 @@ public struct Cache: Sendable {
   ///   - clock: decides which entries are fresh, stale and expired.
   ///   - fallback: the location that is opened instead if the first one cannot be opened, such as `.memory` for a program
   ///     that might have no place to write to; `nil` to throw. `warn` gets the failure.
-  ///   - warn: called with failures that cost the caller nothing, such as an origin whose failure a stale value covers,
-  ///     a value that could not be stored, a server that is away while the cache is opened: by a mistake in its address
-  ///     too, or a store that was moved aside because its damage had ended a process.
+  ///   - warn: called once with each failure that costs the caller nothing, such as an origin whose failure a stale value
+  ///     covers, a value that could not be stored, a server that is away while the cache is opened: by a mistake in its
+  ///     address too, or a store that was moved aside because its damage had ended a process.
+  ///   - observe: called with each value or response that the cache has served, for metrics; on the task that waits for
+  ///     it, so it must be quick.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
   ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the
   ///   limits allow no entry, or two transforms have one name; `cancelled`.
@@ -71,23 +75,26 @@ public struct Cache: Sendable {
   public init(
     _ location: StorageLocation, limits: StoreLimits? = .standard, isShared: Bool = false,
     transforms: EntryTransforms = .none, clock: any WallClock = SystemWallClock(), fallback: StorageLocation? = nil,
-    warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+    warn: @escaping @Sendable (CacheWarning) -> Void = { _ in },
+    observe: (@Sendable (CacheEvent) -> Void)? = nil
   ) async throws(CacheError) {
     var rules = HTTPCacheRules(isShared: isShared, freshness: .standard)
     rules.credentialKey = CredentialKey(of: location)
     do throws(CacheError) {
       try await self.init(
-        location, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)
+        location, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn, observe: observe)
     } catch {
       // A mistake of the program is not covered up.
       guard let fallback, ![.cancelled, .invalidOption].contains(error.code) else { throw error }
       warn(
-        CacheError(
-          error.code, "\(error.message); the fallback is opened instead", hint: error.hint, key: error.key, cause: error
-        ))
+        CacheWarning(
+          .opening,
+          CacheError(
+            error.code, "\(error.message); the fallback is opened instead", hint: error.hint, key: error.key,
+            cause: error)))
       rules.credentialKey = CredentialKey(of: fallback)
       try await self.init(
-        fallback, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)
+        fallback, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn, observe: observe)
     }
   }
 
@@ -95,7 +102,8 @@ public struct Cache: Sendable {
   @concurrent
   package init(
     _ location: StorageLocation, limits: StoreLimits?, transforms: EntryTransforms, rules: HTTPCacheRules,
-    home: String? = nil, clock: any WallClock, warn: @escaping @Sendable (CacheError) -> Void
+    home: String? = nil, clock: any WallClock, warn: @escaping @Sendable (CacheWarning) -> Void,
+    observe: (@Sendable (CacheEvent) -> Void)?
   ) async throws(CacheError) {
     try limits?.requireRoom()
     try transforms.requireNames()
@@ -105,21 +113,21 @@ public struct Cache: Sendable {
       services: FetchServices(
         rules: rules, now: { clock.now.sinceEpoch }, coalescer: store.coalescer,
         background: BackgroundWork(warn: warn)),
-      warn: warn)
+      warn: warn, observe: observe)
   }
 
   private static func open(
     _ location: StorageLocation, _ limits: StoreLimits?, _ transforms: EntryTransforms, home: String?,
-    _ clock: any WallClock, _ warn: @Sendable (CacheError) -> Void
+    _ clock: any WallClock, _ warn: @Sendable (CacheWarning) -> Void
   ) async throws(CacheError) -> EntryStore {
     do throws(CacheError) {
       let (store, warning) = try await EntryStore.open(
         location.plugin, try location.configuration(clock), limits: limits, transforms: transforms, home: home)
-      if let warning { warn(warning) }
+      if let warning { warn(CacheWarning(.opening, warning)) }
       return store
     } catch {
       if error.code == .unreachable {
-        warn(error)
+        warn(CacheWarning(.opening, error))
         let engine = AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in
           try await location.open(clock: clock)
         }
@@ -135,10 +143,14 @@ public struct Cache: Sendable {
   }
 
   /// The cache over a store that is open, for a program that opens it by configuration.
-  package init(store: EntryStore, services: FetchServices, warn: @escaping @Sendable (CacheError) -> Void) {
+  package init(
+    store: EntryStore, services: FetchServices, warn: @escaping @Sendable (CacheWarning) -> Void,
+    observe: (@Sendable (CacheEvent) -> Void)? = nil
+  ) {
     self.store = store
     self.services = services
     self.warn = warn
+    self.observe = observe
   }
 
   /// Waits until nothing of the cache runs in the background: revalidations of stale entries, and responses that are stored
@@ -153,9 +165,10 @@ public struct Cache: Sendable {
   /// - Throws: `CacheError`: the engine could not be closed in order.
   @concurrent
   public func close(waitingFor patience: Duration = .seconds(10)) async throws(CacheError) {
-    for failure in await services.background.finish(within: patience) { warn(failure) }
-    if let warning = try await store.close() { warn(warning) }
-    if let warning = store.tiered?.tierWarning { warn(warning) }
+    await services.background.finish(within: patience)
+    for warning in [try await store.close(), store.tiered?.tierWarning] {
+      if let warning { warn(CacheWarning(.closing, warning)) }
+    }
   }
 }
 

@@ -12,6 +12,15 @@ extension CacheDecision: CustomStringConvertible {
   public var description: String { "\(action.rawValue): \(reason)" }
 }
 
+extension CacheWarning: CustomStringConvertible {
+  /// The name of the resource; `values` for a value under a key, `url` for a response, and `nil` if the failure concerns the
+  /// whole store.
+  public var resource: String? { key.map { String($0.prefix { $0 != "/" }) } }
+
+  /// The phase, the key, the error's code, its message and its hint in one line.
+  public var description: String { "\(phase.rawValue)\(key.map { " \($0)" } ?? ""): \(error)" }
+}
+
 extension StoreReport: CustomStringConvertible {
   /// The entries and payload bytes of each namespace: `values`, `url`, and each resource under its name. Empty if they were
   /// not counted.

@@ -38,7 +38,11 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
     _ query: Query, policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil
   ) async throws -> Value {
     let options = FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale)
-    if let kept = kept(query, options) { return kept }
+    let call = cache.observer(of: name)?.begin()
+    if let kept = kept(query, options) {
+      call?.end(kept.isStale ? .stale : .hit)
+      return kept.value
+    }
     return try await fetched(query, options)
   }
 
@@ -51,13 +55,16 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
 
   /// The value that a fetch for `query` returns, if it is at hand, decoded and unchanged since, and the rules let the
   /// cache serve it; otherwise `nil`. Runs on the caller's actor.
-  private func kept(_ query: Query, _ options: FetchOptions) -> Value? {
+  private func kept(_ query: Query, _ options: FetchOptions) -> (value: Value, isStale: Bool)? {
     // The fetch explains what it does, ends if it is cancelled, and says what comes of a failure.
     guard cache.services.observe == nil, !Task.isCancelled else { return nil }
     let (rules, now) = (HTTPCacheRules(freshness: freshness), cache.services.now())
-    return try? cache.store.keptResponse(for: try request(query), codec) { head in
-      rules.decision(for: ResourceRequest.message, stored: head, options: options, now: now).action == .serve
+    var isStale = false
+    let value = try? cache.store.keptResponse(for: try request(query), codec) { head in
+      isStale = head.freshUntil <= now
+      return rules.decision(for: ResourceRequest.message, stored: head, options: options, now: now).action == .serve
     }
+    return value.map { ($0, isStale) }
   }
 
   /// The values for `query` in the order in which they become known, each with its source: usually one; with
@@ -85,7 +92,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
             try await fetch(query)
           }, services: services,
           options: options, toDomain: { $0 })
-      })
+      }, cache.observer(of: name))
   }
 
   /// Makes the entry for `query` stale, so that the next fetch calls the closure, and returns whether it was fresh. It

@@ -5,16 +5,20 @@ public import FetchVocabulary
 /// Iterating it again fetches again. Cancelling the iterating task cancels the fetch.
 public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
   private let snapshots: Snapshots<Value>
+  private let observer: Observer?
 
-  init(_ snapshots: Snapshots<Value>) { self.snapshots = snapshots }
+  init(_ snapshots: Snapshots<Value>, _ observer: Observer?) {
+    self.snapshots = snapshots
+    self.observer = observer
+  }
 
   /// A sequence of `values` as if they came from the origin, for tests and previews of what shows them.
   public init(_ values: Value...) {
-    snapshots = Snapshots(values)
+    self.init(Snapshots(values), nil)
   }
 
   /// The first value, once `warn` has got its warnings. Of several callers with the same failure, one reports it.
-  func first(warn: (CacheError) -> Void) async throws -> Value {
+  func first(warn: (CacheWarning) -> Void) async throws -> Value {
     var iterator = makeAsyncIterator()
     // A sequence has a first snapshot, or fails.
     guard let snapshot = try await iterator.next() else { throw CancellationError() }
@@ -29,11 +33,12 @@ public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
   public func explanation() async throws(CacheError) -> FetchExplanation { try await snapshots.explanation() }
 
   /// Starts a fetch.
-  public func makeAsyncIterator() -> Iterator { Iterator(snapshots: snapshots.makeAsyncIterator()) }
+  public func makeAsyncIterator() -> Iterator { Iterator(snapshots: snapshots.makeAsyncIterator(), observer: observer) }
 
   /// The state of a fetch under way.
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     fileprivate var snapshots: Snapshots<Value>.Iterator
+    fileprivate let observer: Observer?
 
     /// The next snapshot; `nil` after the last one or after an error.
     ///
@@ -45,10 +50,14 @@ public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
     /// - Throws: what the fetch throws, see `Resource` and `Cache`.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Snapshot<Value>? {
       let result: Result<Snapshot<Value>?, CacheError>
+      let call = observer?.begin()
       (result, snapshots) = await Self.next(snapshots)
       do throws(CacheError) {
-        return try result.get()
+        let snapshot = try result.get()
+        if let snapshot { call?.end(snapshot) }
+        return snapshot
       } catch {
+        call?.end(error)
         throw error.callersError
       }
     }

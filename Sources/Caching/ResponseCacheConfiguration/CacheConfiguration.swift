@@ -114,19 +114,21 @@ extension Cache {
   /// - Parameters:
   ///   - transforms: the transforms of payloads before they are stored, which the program decides.
   ///   - clock: decides which entries are fresh, stale and expired.
-  ///   - warn: called with failures that cost the caller nothing.
-  /// - Throws: `CacheError`: the engine's failure, or `cancelled`. See `init(_:limits:isShared:transforms:clock:warn:)`.
+  ///   - warn: called once with each failure that costs the caller nothing.
+  ///   - observe: called with each value or response that the cache has served, for metrics.
+  /// - Throws: `CacheError`: the engine's failure, or `cancelled`. See `init(_:limits:isShared:transforms:clock:warn:observe:)`.
   @concurrent
   public init(
     _ configuration: CacheConfiguration, transforms: EntryTransforms = .none,
-    clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+    clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheWarning) -> Void = { _ in },
+    observe: (@Sendable (CacheEvent) -> Void)? = nil
   ) async throws(CacheError) {
     var rules = configuration.rules
     rules.credentialKey = CredentialKey(file: "\(configuration.configuration.home)/credentials.key")
     do throws(CacheError) {
       try await self.init(
         configuration.location, limits: configuration.limits, transforms: transforms, rules: rules,
-        home: configuration.configuration.home, clock: clock, warn: warn)
+        home: configuration.configuration.home, clock: clock, warn: warn, observe: observe)
     } catch {
       let settings = configuration.configuration
       throw settings.namingSource(of: error, backend: settings.backend)

@@ -13,9 +13,10 @@ extension Cache {
   ///     let cache = try await Cache.inMemory(clock: clock)
   public static func inMemory(
     clock: any WallClock = ManualClock(), limits: StoreLimits? = .standard,
-    warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+    warn: @escaping @Sendable (CacheWarning) -> Void = { _ in },
+    observe: (@Sendable (CacheEvent) -> Void)? = nil
   ) async throws -> Cache {
-    try await Cache(.memory, limits: limits, clock: clock, warn: warn)
+    try await Cache(.memory, limits: limits, clock: clock, warn: warn, observe: observe)
   }
 }
 

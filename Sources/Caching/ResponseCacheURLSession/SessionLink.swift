@@ -76,6 +76,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
 
   /// Fetches `request` through the cache, and returns the outcome for its task.
   func outcome(of request: URLRequest) async -> Load.Outcome {
+    let call = cache.observer(of: URLResponses.namespace)?.begin()
     do throws(CacheError) {
       let (options, message) = (FetchOptions(policy(of: request)), try message(request))
       var snapshots = responses(for: request).followedResponses(
@@ -86,12 +87,14 @@ final class SessionLink: URLCache, @unchecked Sendable {
       // Nothing has been delivered yet, so the task can fetch it again: a response that is too large, or that another
       // user of the cache stored with its content coding, which `URLSession` would have undone.
       guard response.rest == nil, !response.head.fields.contains("content-encoding") else { return .plain }
+      call?.end(snapshot)
       for warning in snapshot.takeWarnings() { cache.warn(warning) }
       guard let head = HTTPURLResponse(response.head, url: snapshot.value.url, of: request) else {
         return .failure(URLError(.badServerResponse))
       }
       return .response(head, Data(response.body))
     } catch {
+      call?.end(error)
       return .failure(URLError(error, url: request.url))
     }
   }
@@ -101,7 +104,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
     do throws(CacheError) {
       try await responses(for: request).invalidate(by: response, to: try message(request))
     } catch {
-      cache.warn(error)
+      cache.warn(CacheWarning(.storing, error, key: error.key))
     }
   }
 

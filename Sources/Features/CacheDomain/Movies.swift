@@ -99,11 +99,11 @@ public struct SearchMoviesUseCase: Sendable {
 extension Snapshot<MoviesPage> {
   /// Says that the query was not saved because of `error`, unless that has kept the movies from being stored too.
   fileprivate mutating func addWarning(unsaved error: CacheError) {
-    if !entry.isStored, warnings.contains(where: { $0.message == error.message }) { return }
-    warnings.append(
-      CacheError(
-        error.code, "the query was not saved among the recent ones: \(error.message)", hint: error.hint, key: error.key,
-        cause: error.cause))
+    if !entry.isStored, warnings.contains(where: { $0.error.message == error.message }) { return }
+    let unsaved = CacheError(
+      error.code, "the query was not saved among the recent ones: \(error.message)", hint: error.hint, key: error.key,
+      cause: error.cause)
+    warnings.append(CacheWarning(.storing, unsaved, key: error.key))
   }
 }
 

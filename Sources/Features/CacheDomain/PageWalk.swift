@@ -19,7 +19,7 @@ public struct PagesSummary: Sendable {
   /// cached, the one of all pages that does.
   public private(set) var worst: Snapshot<CitiesPage>
   /// Failures that did not prevent a response, the first of each kind.
-  public private(set) var warnings: [CacheError] = []
+  public private(set) var warnings: [CacheWarning] = []
   /// The number of failures of each kind in `warnings`.
   public private(set) var warningCounts: [CacheError.Code: Int] = [:]
   /// Why pages are missing; `nil` if none is.
@@ -56,9 +56,9 @@ public struct PagesSummary: Sendable {
     for warning in page.warnings { note(warning) }
   }
 
-  private mutating func note(_ warning: CacheError) {
-    if warningCounts[warning.code] == nil { warnings.append(warning) }
-    warningCounts[warning.code, default: 0] += 1
+  private mutating func note(_ warning: CacheWarning) {
+    if warningCounts[warning.error.code] == nil { warnings.append(warning) }
+    warningCounts[warning.error.code, default: 0] += 1
   }
 }
 
@@ -164,14 +164,14 @@ struct PageWalk {
     if known == nil { pageSize = max(snapshot.value.cities.count, 1) }
     var summary = known ?? PagesSummary(announcedBy: snapshot)
     // An entry of unknown age counts as older than any other.
-    let storedAt = snapshot.entry.age == nil ? .zero : snapshot.entry.storedAt
+    let storedAt = snapshot.entry.age == nil ? .zero : snapshot.entry.storedSinceEpoch
     if storedAt >= newest {
       newest = storedAt
       Self.update(&summary, by: snapshot.value, of: page)
     }
-    let failures = snapshot.warnings.filter(\.permitsStaleResponse)
+    let failures = snapshot.warnings.filter { $0.phase == .fetching }
     if snapshot.entry.isStored, failures.count == snapshot.warnings.count { summary.keptPages += 1 }
-    originFailure = originFailure ?? failures.first
+    originFailure = originFailure ?? failures.first?.error
     known = summary
     waiting[page] = snapshot
   }

@@ -97,7 +97,7 @@ import Testing
     let test = try await CoalescingTest()
     let store = test.store(1, limits: StoreLimits(maxBytes: 2))
     let snapshot = try await fetch(test, over: store)
-    #expect(!snapshot.entry.isStored && snapshot.warnings.map(\.code) == [.tooLarge])
+    #expect(!snapshot.entry.isStored && snapshot.warnings.map(\.error.code) == [.tooLarge])
     #expect(try await test.entries().isEmpty)
   }
 }

@@ -167,7 +167,7 @@ import Testing
     server.send("ABC")
     server.breakOff()
     let snapshot = try await fetch(server)
-    #expect(snapshot.value.body == Array("abcdef".utf8) && snapshot.warnings.map(\.code) == [.originUnreachable])
+    #expect(snapshot.value.body == Array("abcdef".utf8) && snapshot.warnings.map(\.error.code) == [.originUnreachable])
   }
 
   /// The events of a stream are delivered when they come, even if a stale one can be served instead.

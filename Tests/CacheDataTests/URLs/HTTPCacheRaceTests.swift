@@ -143,7 +143,7 @@ import Testing
       await coalescer.finish(token)
     }.value
     let snapshot = try #require(try await fetching.value)
-    #expect(snapshot.source == .origin && snapshot.warnings.map(\.code) == [.damaged])
+    #expect(snapshot.source == .origin && snapshot.warnings.map(\.error.code) == [.damaged])
   }
 
   /// A transfer that runs other work before it answers.

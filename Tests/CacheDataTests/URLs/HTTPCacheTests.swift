@@ -92,7 +92,7 @@ struct CacheCoreTests {
     bench.wait(299)
     let stale = try #require(try await bench.get(from: FakeTransfer(status)).first)
     #expect(stale.value.body == Array("a".utf8))
-    #expect(stale.warnings.map(\.code) == [.originUnreachable])
+    #expect(stale.warnings.map(\.error.code) == [.originUnreachable])
     bench.wait(2)
     #expect(try await bench.get(from: FakeTransfer(status)).first?.value.head.status == status)
   }
@@ -216,7 +216,7 @@ struct CacheCoreTests {
     let bench = HTTPCacheBench(FakeTransfer(200, [:], "a"), storage: broken)
     let snapshot = try #require(try await bench.get().first)
     #expect(snapshot.value.body == Array("a".utf8))
-    #expect(snapshot.warnings.map(\.message) == ["the store is damaged"])
+    #expect(snapshot.warnings.map(\.error.message) == ["the store is damaged"])
     let error = await #expect(throws: CacheError.self) { try await bench.get([:], .cacheOnly) }
     #expect(error?.code == .damaged)
   }

@@ -88,7 +88,7 @@ struct OutdatedResponseTests {
     let bench = try await bench()
     bench.storage.failToStore(CacheError(code, "it cannot be stored"))
     let newer = try await bench.get([:], .networkOnly, from: FakeTransfer(200, Self.fresh, "new"))
-    #expect(newer.first?.warnings.map(\.message) == ["it cannot be stored"])
+    #expect(newer.first?.warnings.map(\.error.message) == ["it cannot be stored"])
     #expect(bench.storage.keys.isEmpty)
   }
 
@@ -144,7 +144,7 @@ struct OutdatedResponseTests {
     _ = try await bench.get()
     bench.wait(20)
     let snapshot = try #require(try await bench.get(from: FakeTransfer(304)).first)
-    #expect(snapshot.value.body == Array("old".utf8) && snapshot.warnings.map(\.code) == [.invalidAnswer])
+    #expect(snapshot.value.body == Array("old".utf8) && snapshot.warnings.map(\.error.code) == [.invalidAnswer])
   }
 
   @Test(arguments: [FakeTransfer(500), FakeTransfer(failing: CacheError(.originUnreachable, "it is down"))])
@@ -195,7 +195,7 @@ struct OutdatedResponseTests {
     let options = FetchOptions(policy: .cachedThenNetwork, requiresFresh: true)
     let snapshots = try await bench.get(from: FakeTransfer(500), options: options)
     #expect(snapshots.map(\.value.body) == [Array("old".utf8), Array("old".utf8)])
-    #expect(snapshots.last?.warnings.map(\.code) == [.originUnreachable])
+    #expect(snapshots.last?.warnings.map(\.error.code) == [.originUnreachable])
   }
 
   /// RFC 9211, section 2: a hit was not forwarded.

@@ -140,7 +140,7 @@ struct PartyTests {
       let request = HTTP.Request(url: HTTPCacheBench.url, fields: fields)
       for try await snapshot in cache.responses(to: request, options: FetchOptions()) {
         #expect(snapshot.source == .origin && snapshot.entry.isStored == isKept)
-        #expect(snapshot.warnings.map(\.message) == (isKept ? [] : ["no key"]))
+        #expect(snapshot.warnings.map(\.error.message) == (isKept ? [] : ["no key"]))
       }
     }
   }

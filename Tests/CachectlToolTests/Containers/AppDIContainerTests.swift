@@ -101,7 +101,7 @@ struct AppDIContainerTests {
     try await store.close()
     let snapshots = try await fetchCities(container, store)
     #expect(snapshots.map(\.source) == [.origin])
-    #expect(snapshots.flatMap(\.warnings).map(\.code.rawValue) == ["closed"])
+    #expect(snapshots.flatMap(\.warnings).map(\.error.code.rawValue) == ["closed"])
   }
 }
 

@@ -69,7 +69,7 @@ struct FailureTests {
     let snapshots = try await fetchCities(container, store)
     #expect(snapshots.map(\.source) == [.origin])
     #expect(snapshots.map(\.value.cities.count) == [25])
-    let warnings = Set(snapshots.flatMap(\.warnings).map(\.code.rawValue))
+    let warnings = Set(snapshots.flatMap(\.warnings).map(\.error.code.rawValue))
     #expect(!warnings.isEmpty && warnings.isSubset(of: ["damaged", "unsupportedFormat"]), "\(warnings)")
     try await store.close()
 

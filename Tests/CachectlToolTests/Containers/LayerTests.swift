@@ -284,7 +284,7 @@ struct TransformsTests {
     let again = try await fetch(try container(home, [], key: key))
     #expect(again.value == fetched.value)
     #expect(again.source == .origin)
-    #expect(again.warnings.map(\.code) == [key == "OTHER" ? .wrongKey : .invalidOption])
+    #expect(again.warnings.map(\.error.code) == [key == "OTHER" ? .wrongKey : .invalidOption])
   }
 
   @Test(arguments: ["MISSING", nil]) func sealingWithoutAKeyIsAnError(key: String?) async throws {

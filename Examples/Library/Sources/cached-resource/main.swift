@@ -28,7 +28,7 @@ guard CommandLine.arguments.count == 2 else {
   exit(64)
 }
 let service = WeatherService()
-let cache = try await Cache(.sqlite(path: CommandLine.arguments[1]), warn: { print("warning: \($0.message)") })
+let cache = try await Cache(.sqlite(path: CommandLine.arguments[1]), warn: { print("warning: \($0.error.message)") })
 let weather = try cache.resource("weather", freshFor: .seconds(600), staleIfError: .seconds(86_400)) { (city: String) in
   try await service.weather(city)
 }

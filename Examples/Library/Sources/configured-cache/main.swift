@@ -20,7 +20,7 @@ do {
   for setting in configuration.settings where setting.source != .default {
     print("\(setting.key) is \(setting.text), from \(setting.source)")
   }
-  let cache = try await Cache(configuration, warn: { print("warning: \($0.message)") })
+  let cache = try await Cache(configuration, warn: { print("warning: \($0.error.message)") })
   let forecasts = try cache.resource("forecasts") { (city: String) in try await forecast(for: city) }
   for city in arguments where !city.contains("=") {
     print(try await forecasts(city), "with", configuration.location.plugin.declaration.name)

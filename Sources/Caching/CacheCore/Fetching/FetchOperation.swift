@@ -56,11 +56,11 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       } catch {
         let isFatal = [.cancelled, .invalidRequest].contains(error.code)
         if isFatal || options.policy == .cacheOnly { throw error }
-        lookup.warnings = [error]
+        lookup.warnings = [CacheWarning(.reading, error, key: try? target.key())]
       }
     }
     trace = isExplaining || services.observe != nil ? CacheTrace() : nil
-    for warning in lookup.warnings { trace?.note("storage", warning.message) }
+    for warning in lookup.warnings { trace?.note("storage", warning.error.message) }
     decision = services.rules.decision(
       for: message, stored: lookup.found?.head, missing: lookup.missing, isReadable: lookup.warnings.isEmpty,
       options: options, now: startedAt, trace: trace)
@@ -116,7 +116,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     services.background.start("\(name) \(services.coalescer.changes)") { [operation] in
       guard let snapshot = try? await operation.requested(), snapshot.writeFailure != nil else { return nil }
       // Another caller that shares the request could have reported it.
-      return snapshot.takeWarnings().first { !$0.permitsStaleResponse }
+      return snapshot.takeWarnings().first { $0.phase != .fetching }
     }
   }
 
@@ -304,15 +304,16 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
           error.code, "\(error.message); only a stale copy is in the cache", hint: error.hint, cause: error)
       }
       var operation = self
-      operation.lookup.warnings.append(error)
+      let warning = CacheWarning(.fetching, error, key: found.key)
+      operation.lookup.warnings.append(warning)
       let status = (error.cause as? OriginFailure)?.status
       var snapshot = operation.snapshot(of: found, insteadOf: OriginFailure(status: status, isShared: isShared))
-      if let token { snapshot.shared = [([error], token.report)] }
+      if let token { snapshot.shared = [([warning], token.report)] }
       return snapshot
     }
     observe()
     // A readable cache might have served a response instead, so report both failures.
-    guard error.code != .cancelled, let storage = lookup.warnings.first else { throw error }
+    guard error.code != .cancelled, let storage = lookup.warnings.first?.error else { throw error }
     throw CacheError(
       error.code, "\(error.message); and the cache could not be read: \(storage.message)", hint: error.hint,
       cause: error)
@@ -396,7 +397,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       shared = .failure(error)
     } else {
       do throws(CacheError) { _ = try await store(result, head, exchange, confirming: nil) } catch {
-        if error.code != .cancelled { services.background.report(error) }
+        if error.code != .cancelled { services.background.report(CacheWarning(.storing, error, key: try? entryKey())) }
       }
     }
     if let token { await services.coalescer.finish(token, shared) }
@@ -468,7 +469,8 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   private mutating func warn(_ error: CacheError) throws(CacheError) {
     if error.code == .cancelled { throw error }
     // A storage that fails altogether gives the same error on reading and on writing: report it once.
-    if !lookup.warnings.contains(where: { $0.message == error.message }) { lookup.warnings.append(error) }
+    if lookup.warnings.contains(where: { $0.error.message == error.message }) { return }
+    lookup.warnings.append(CacheWarning(.storing, error, key: try? entryKey()))
   }
 
   // MARK: Deliver
@@ -533,6 +535,9 @@ extension CacheError {
   fileprivate var isOfOrigin: Bool {
     [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)
   }
+
+  /// Whether the origin failed in a way that permits a stale response in its place.
+  fileprivate var permitsStaleResponse: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
 
   /// Whether an entry could not be stored because of its size or the lack of room. Removing one can succeed then.
   fileprivate var isOfRoom: Bool { [.noSpace, .tooLarge, .overBounds, .ioFailed].contains(code) }

@@ -59,13 +59,13 @@ public final class BackgroundWork: Sendable {
   }
 
   private let state = TaskMonitor(State())
-  private let warn: (@Sendable (CacheError) -> Void)?
+  private let warn: (@Sendable (CacheWarning) -> Void)?
 
   /// Creates an empty set of work.
   ///
-  /// - Parameter warn: called with each error that keeps the cache from storing what it fetched, as soon as it occurs;
+  /// - Parameter warn: called with each failure that keeps the cache from storing what it fetched, as soon as it occurs;
   ///   with `nil` they wait for `finish()`.
-  public init(warn: (@Sendable (CacheError) -> Void)? = nil) { self.warn = warn }
+  public init(warn: (@Sendable (CacheWarning) -> Void)? = nil) { self.warn = warn }
 
   /// Whether a response could not be stored, which `finish()` will report.
   package var hasFailed: Bool { state.withLock { !$0.failures.isEmpty } }
@@ -75,7 +75,7 @@ public final class BackgroundWork: Sendable {
 
   /// Starts `work`, which returns a failure the user must know of, or `nil`. Does nothing while work called `name` is
   /// under way: callers that get the same stale entry need one revalidation.
-  package func start(_ name: String, _ work: @escaping @Sendable () async -> CacheError?) {
+  package func start(_ name: String, _ work: @escaping @Sendable () async -> CacheWarning?) {
     state.withLock { state in
       guard state.underWay[name] == nil else { return }
       // The work ends under the same lock, so it is in the table by then.
@@ -96,18 +96,18 @@ public final class BackgroundWork: Sendable {
     }
   }
 
-  /// Reports `failure`, which kept the cache from storing a response that its caller already has. A conflict is not a
+  /// Reports `warning`, whose failure kept the cache from storing a response that its caller already has. A conflict is not a
   /// failure of the cache: `finish()` returns it, and it causes no warning.
-  func report(_ failure: CacheError) {
+  func report(_ warning: CacheWarning) {
     let isOpen = state.withLock { state in
-      if warn == nil, !state.isAbandoned { state.failures.append(failure) }
+      if warn == nil, !state.isAbandoned { state.failures.append(warning.error) }
       return !state.isAbandoned
     }
-    if isOpen, failure.code != .conflict { warn?(failure) }
+    if isOpen, warning.error.code != .conflict { warn?(warning) }
   }
 
-  private func end(_ name: String, _ failure: CacheError?) {
-    if let failure { report(failure) }
+  private func end(_ name: String, _ warning: CacheWarning?) {
+    if let warning { report(warning) }
     state.withLock { $0.underWay[name] = nil }
     state.signalAll()
   }

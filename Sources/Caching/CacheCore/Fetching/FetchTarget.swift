@@ -113,7 +113,7 @@ struct Lookup<Response: Sendable>: Sendable {
   /// A stored response that has only a part of what the request asks for.
   var part: StoredResponse<Response>?
   /// The failure that prevented the lookup, if it failed.
-  var warnings: [CacheError] = []
+  var warnings: [CacheWarning] = []
 }
 
 /// The origin's response to a request, without its content, and the times of both.
@@ -131,7 +131,7 @@ struct Delivery<Response: Sendable>: Sendable {
   /// The key of the entry that it has, or would have.
   var key: String
   /// Failures that did not prevent the response.
-  var warnings: [CacheError]
+  var warnings: [CacheWarning]
   /// The head as it is stored; `nil` if the response is not stored.
   let stored: StoredHead?
   let decision: CacheDecision

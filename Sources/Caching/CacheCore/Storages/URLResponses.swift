@@ -23,7 +23,9 @@ public struct URLResponses: Sendable {
   /// The text in a key after the prefix that all keys of a URL share.
   private static let variantName = "variant="
   /// The text in a key before the URL.
-  static let urlStart = "url/\(CacheKey.schemeVersion)/url="
+  /// The namespace of all responses.
+  package static let namespace = "url"
+  static let urlStart = "\(namespace)/\(CacheKey.schemeVersion)/url="
   /// The byte in the key of a long URL before its digest.
   static let digestStart = UInt8(ascii: "+")
   /// The text in a key after the URL.

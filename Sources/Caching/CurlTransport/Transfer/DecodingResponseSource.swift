@@ -73,7 +73,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
 
 extension Snapshot {
   /// Whether the response is from the cache, and the origin has not just failed to respond.
-  fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains(where: \.permitsStaleResponse) }
+  fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains { $0.phase == .fetching } }
 }
 
 extension FetchOptions {

@@ -126,7 +126,7 @@ struct SnapshotOrigin: Sendable {
     self.isRevalidated = snapshot.isRevalidated
     self.backend = backend
     self.entry = snapshot.entry
-    self.warnings = snapshot.warnings.map { ErrorView($0, backend: backend) }
+    self.warnings = snapshot.warnings.map { ErrorView($0.error, backend: backend) }
   }
 
   /// Whether the value is a stale one from the cache.
@@ -139,8 +139,8 @@ struct SnapshotOrigin: Sendable {
       .init("revalidated", .boolean(isRevalidated)), .init("stale", .boolean(isStale)),
       .init("backend", JSONValue(backend)), .init("key", .string(entry.key)),
       .init("stored", .boolean(entry.isStored)),
-      .init("storedAt", JSONValue(time: entry.isStored ? entry.storedAt : nil)),
-      .init("freshUntil", JSONValue(time: entry.freshUntil)),
+      .init("storedAt", JSONValue(time: entry.isStored ? entry.storedSinceEpoch : nil)),
+      .init("freshUntil", JSONValue(time: entry.freshUntilSinceEpoch)),
     ]
   }
 

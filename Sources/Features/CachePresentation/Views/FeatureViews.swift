@@ -55,7 +55,7 @@ extension SnapshotView {
       status = origin.status(extent)
     }
     // Each kind of failure once.
-    warnings = summary.warnings.map { warning in
+    warnings = summary.warnings.map(\.error).map { warning in
       let more = summary.warningCounts[warning.code, default: 1] - 1
       let message = more > 0 ? "\(warning.message) (and \(NumberText.text(more)) more like it)" : warning.message
       return ErrorView(code: warning.code.rawValue, message: message, hint: ErrorView(warning, backend: backend).hint)
