@@ -1,15 +1,10 @@
-struct Rate: Codable {
-  let currency: String
-  let perEuro: Double
-}
+import ResponseCache
+import SQLiteStorage
 
-/// Simulates a request to a server.
-func askBank(_ currency: String) async throws -> Rate {
+let cache = try await Cache(.sqlite(path: "rates.sqlite"))
+let rates = try cache.resource("rates", freshFor: .seconds(600)) { (currency: String) in
   print("Requesting \(currency) from the bank.")
-  try await Task.sleep(for: .seconds(1))
-  return Rate(currency: currency, perEuro: 0.94)
+  return 0.94
 }
-
-for _ in 1...2 {
-  print(try await askBank("CHF").perEuro)
-}
+for _ in 1...2 { print(try await rates("CHF")) }
+try await cache.close()

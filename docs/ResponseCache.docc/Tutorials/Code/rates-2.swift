@@ -14,7 +14,10 @@ func askBank(_ currency: String) async throws -> Rate {
 }
 
 let cache = try await Cache(.sqlite(path: "rates.sqlite"))
+let rates = try cache.resource("rates", version: 2, freshFor: .seconds(600)) { (currency: String) in
+  try await askBank(currency)
+}
 for _ in 1...2 {
-  print(try await askBank("CHF").perEuro)
+  print(try await rates("CHF").perEuro)
 }
 try await cache.close()

@@ -14,10 +14,10 @@ func askBank(_ currency: String) async throws -> Rate {
 }
 
 let cache = try await Cache(.sqlite(path: "rates.sqlite"))
-let rates = try cache.resource("rates", freshFor: .seconds(600)) { (currency: String) in
+let rates = try cache.resource("rates", version: 2, freshFor: .seconds(600)) { (currency: String) in
   try await askBank(currency)
 }
-for _ in 1...2 {
-  print(try await rates("CHF").perEuro)
+for try await snapshot in rates.snapshots(for: "CHF", policy: .cachedThenNetwork) {
+  print(snapshot.value.perEuro, "from the", snapshot.source)
 }
 try await cache.close()

@@ -1,5 +1,5 @@
+import LMDBStorage
 import ResponseCache
-import SQLiteStorage
 
 struct Rate: Codable {
   let currency: String
@@ -13,8 +13,8 @@ func askBank(_ currency: String) async throws -> Rate {
   return Rate(currency: currency, perEuro: 0.94)
 }
 
-let cache = try await Cache(.sqlite(path: "rates.sqlite"))
-let rates = try cache.resource("rates", freshFor: .seconds(600)) { (currency: String) in
+let cache = try await Cache(.lmdb(path: "rates.lmdb"))
+let rates = try cache.resource("rates", version: 2, freshFor: .seconds(600)) { (currency: String) in
   try await askBank(currency)
 }
 for try await snapshot in rates.snapshots(for: "CHF", policy: .cachedThenNetwork) {
