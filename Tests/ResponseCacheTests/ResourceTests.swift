@@ -239,6 +239,22 @@ import Testing
     _ = try await self.cache().resource("numbers") { (text: String) in text }
   }
 
+  @Test func twoPlacesInTheProgramCannotMakeACodecOfOneNameAndType() async throws {
+    let cache = try await cache()
+    func codec() -> PayloadCodec<Int> { PayloadCodec("number", encode: { [UInt8($0)] }, decode: { Int($0[0]) }) }
+    let other = PayloadCodec<Int>("number", encode: { [UInt8($0 + 1)] }, decode: { Int($0[0]) - 1 })
+    let text = PayloadCodec<String>(
+      "number", encode: { Array($0.utf8) }, decode: { String(decoding: $0, as: UTF8.self) })
+    _ = try cache.resource("ones", key: { (number: Int) in number }, codec: codec()) { $0 }
+    _ = try cache.resource("twos", key: { (number: Int) in number }, codec: codec()) { $0 }
+    _ = try cache.resource("texts", key: { (number: Int) in number }, codec: text) { "\($0)" }
+    let error = #expect(throws: CacheError.self) {
+      try cache.resource("threes", key: { (number: Int) in number }, codec: other) { $0 }
+    }
+    #expect(error?.code == .invalidKey)
+    #expect(error?.message.hasPrefix("two codecs of Int are called 'number': one is made at ") == true)
+  }
+
   @Test func aQueryThatCannotBeEncodedIsAnError() async throws {
     let halves = try await cache().resource("halves") { (numbers: [Double]) in numbers.map { $0 / 2 } }
     #expect(try await halves([1, 3]) == [0.5, 1.5])

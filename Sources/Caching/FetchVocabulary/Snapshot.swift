@@ -43,25 +43,25 @@ public struct Snapshot<Value: Sendable>: Sendable {
 
 /// A failure that cost the caller nothing: it has its response all the same.
 public struct CacheWarning: Sendable {
-  /// What the cache could not do.
+  /// The step that failed.
   public enum Phase: String, Sendable {
-    /// Open the store, or the first location if there is a fallback.
+    /// The store, or the first of two locations, could not be opened.
     case opening
-    /// Read an entry.
+    /// An entry could not be read.
     case reading
-    /// Get a response from the origin; a stale entry serves instead.
+    /// The origin did not respond, and a stale entry was served instead.
     case fetching
-    /// Store, invalidate or remove an entry.
+    /// An entry could not be stored, invalidated or removed.
     case storing
-    /// Close the store in order.
+    /// The store could not be closed in order.
     case closing
   }
 
-  /// What the cache could not do.
+  /// The step that failed.
   public let phase: Phase
   /// The key of the entry; `nil` if the failure concerns the whole store.
   public let key: String?
-  /// Why.
+  /// The failure.
   public let error: CacheError
 
   /// Creates a warning.

@@ -31,7 +31,7 @@ extension Cache {
   ///     need not be shared with other processes.
   ///   - fetch: requests the value of a query. After any error except a cancellation a stale value can be served.
   /// - Throws: `CacheError`: `invalidKey` if no resource can have that name, or another place in the program has made a
-  ///   resource of that name and version in this cache.
+  ///   resource of that name and version in this cache, or a codec of the same identifier and value type.
   public func resource<Query: LosslessStringConvertible & Sendable, Value: Codable & Sendable>(
     _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil, staleIfError: Duration? = nil,
     staleWhileRevalidate: Duration? = nil, singleFlight: SingleFlight = .acrossProcesses,
@@ -166,7 +166,7 @@ extension Cache {
     text: @escaping @Sendable (Query) throws(CacheError) -> String,
     fetch: @escaping @Sendable (Query) async throws -> Fetched<Value>
   ) throws(CacheError) -> Resource<Query, Value> {
-    try resources.add(name, version: version, file: place.file, line: place.line)
+    try resources.add(name, version: version, codec: codec, at: place)
     let standard = services.rules.freshness
     return Resource(
       cache: self, name: name, version: version,
@@ -187,11 +187,13 @@ extension Cache {
   }
 }
 
-/// The resources that were made in a cache: each name and version belongs to one place in the program.
+/// The resources and codecs of a cache: each name belongs to one place in the program.
 final class ResourceRegistry: Sendable {
   private struct Place: Equatable, CustomStringConvertible {
     let file: String
     let line: UInt
+
+    init(_ place: (file: StaticString, line: UInt)) { (file, line) = ("\(place.file)", place.line) }
 
     var description: String { "\(file):\(line)" }
   }
@@ -199,13 +201,15 @@ final class ResourceRegistry: Sendable {
   /// The namespaces of everything else that a cache keeps.
   private static let reservedNames = [ValueKey.resource, URLResponses.namespace, "leases"]
 
-  private let places = Mutex<[String: [Int: Place]]>([:])
+  private let places = Mutex<[String: Place]>([:])
 
   /// Notes that a resource is made at a place in the program.
   ///
   /// - Throws: `CacheError`: `invalidKey`, see `Cache.resource`.
-  func add(_ name: String, version: Int, file: StaticString, line: UInt) throws(CacheError) {
-    let place = Place(file: "\(file)", line: line)
+  func add<Value>(
+    _ name: String, version: Int, codec: PayloadCodec<Value>, at place: (file: StaticString, line: UInt)
+  ) throws(CacheError) {
+    let place = Place(place)
     if Self.reservedNames.contains(name) {
       throw CacheError(
         .invalidKey, "\(place): a resource cannot be called '\(name)'", hint: "the cache itself uses that name")
@@ -215,14 +219,22 @@ final class ResourceRegistry: Sendable {
     } catch {
       throw CacheError(.invalidKey, "\(place): \(error.message)", hint: error.hint, cause: error)
     }
+    try add("\(name) \(version)", "resources are called '\(name)'", at: place)
+    guard let codecPlace = codec.place else { return }
+    try add(
+      "\(codec.identifier) \(Value.self)", "codecs of \(Value.self) are called '\(codec.identifier)'",
+      at: Place(codecPlace))
+  }
+
+  private func add(_ name: String, _ what: String, at place: Place) throws(CacheError) {
     let other = places.withLock { places in
-      let other = places[name]?[version]
-      if other == nil { places[name, default: [:]][version] = place }
+      let other = places[name]
+      if other == nil { places[name] = place }
       return other
     }
     guard let other, other != place else { return }
     throw CacheError(
-      .invalidKey, "two resources are called '\(name)': one is made at \(other), the other at \(place)",
-      hint: "give one of them another name, or make the resource in one place")
+      .invalidKey, "two \(what): one is made at \(other), the other at \(place)",
+      hint: "give one of them another name, or make it in one place")
   }
 }

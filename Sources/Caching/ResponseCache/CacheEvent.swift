@@ -10,7 +10,7 @@ package import FetchVocabulary
 /// There is an event for each call that reads: of a resource, of `value` or `snapshot`, or for a response; and with
 /// `cachedThenNetwork` one for each snapshot. Writes, and revalidations in the background, have none.
 public struct CacheEvent: Sendable {
-  /// What the caller got.
+  /// The result for the caller.
   public enum Outcome: String, Sendable, CaseIterable {
     /// A fresh entry.
     case hit
@@ -28,7 +28,7 @@ public struct CacheEvent: Sendable {
 
   /// The name of the resource; `values` for values under keys, and `url` for responses.
   public let resource: String
-  /// What the caller got.
+  /// The result for the caller.
   public let outcome: Outcome
   /// How long it took.
   public let duration: Duration
@@ -65,6 +65,6 @@ package struct Observer: Sendable {
 }
 
 extension Cache {
-  /// What makes the events of `resource`; `nil` if nobody wants them.
+  /// Makes the events of `resource`; `nil` if nobody wants them.
   package func observer(of resource: String) -> Observer? { observe.map { Observer(resource: resource, report: $0) } }
 }

@@ -98,13 +98,15 @@ extension PayloadCodec {
   ///
   /// - Parameters:
   ///   - identifier: names the format, such as "user-v2". Codecs with the same identifier and value type must decode
-  ///     alike: a value that one has decoded is reused by the others.
+  ///     alike: a value that one has decoded is reused by the others. A cache makes no resources with two codecs of one
+  ///     identifier and value type that two places in the program have made.
   ///   - contentType: the media type of the bytes, for people and for native tools.
   ///   - encode: makes the bytes.
   ///   - decode: reads the bytes; throws if `encode` cannot have made them.
   public init(
-    _ identifier: String, contentType: String = "application/octet-stream",
-    encode: @escaping @Sendable (Value) throws -> [UInt8], decode: @escaping @Sendable ([UInt8]) throws -> Value
+    _ identifier: String, contentType: String = "application/octet-stream", file: StaticString = #fileID,
+    line: UInt = #line, encode: @escaping @Sendable (Value) throws -> [UInt8],
+    decode: @escaping @Sendable ([UInt8]) throws -> Value
   ) {
     self.init(
       identifier,
@@ -122,5 +124,6 @@ extension PayloadCodec {
           throw CacheError.wrongType(key, "cannot be decoded as \(identifier): \(error)", cause: error)
         }
       })
+    place = (file, line)
   }
 }

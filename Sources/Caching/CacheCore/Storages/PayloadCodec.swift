@@ -10,6 +10,8 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
 
   /// Names the format. A value that one codec has decoded is reused by all codecs of the same name and value type.
   package let identifier: String
+  /// The place in the program that makes the codec; `nil` if that is not known.
+  package var place: (file: StaticString, line: UInt)?
 
   /// Creates a codec from two functions.
   ///
