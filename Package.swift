@@ -229,7 +229,8 @@ let package = Package(
     tests(
       "CachectlToolTests",
       caching + app + [
-        "TestStorage", "EngineConformance", "EngineBenchmark", "CacheConfiguration", "CommandLineKit", "CachectlTool",
+        "TestStorage", "EngineConformance", "EngineBenchmark", "CacheConfiguration", "ResponseCache", "CommandLineKit",
+        "CachectlTool",
       ]),
     // The program, driven from outside.
     tests(

@@ -85,6 +85,7 @@ public struct Cachectl: Sendable {
         try Console.output.write(try Documents.text(arguments.dropFirst().first, of: files))
         return .success
       }
+      for resource in Self.current.resources { if let defect = resource.defect { throw defect } }
       let isReading = isHidden && arguments.first == DamagedStoreCommand.name
       let command: any ParsableCommand.Type = isReading ? DamagedStoreCommand.self : CachectlCommand.self
       switch try command.parseAsRoot(isReading ? Array(arguments.dropFirst()) : arguments) {

@@ -203,9 +203,12 @@ final class FakeServer: DataTransferService {
 
 extension TestHome {
   /// The container for the configuration file `text` with `variables` in the environment, whose origins are `server`.
-  func container(_ text: String, _ variables: [String: String] = [:], server: FakeServer) throws -> AppDIContainer {
+  func container(
+    _ text: String, _ variables: [String: String] = [:],
+    sections: [any ConfigurationSection.Type] = Fixtures.sections, server: FakeServer
+  ) throws -> AppDIContainer {
     let loader = ConfigurationLoader(
-      engines: PluginCatalogue.standard.declarations, sections: Fixtures.sections,
+      engines: PluginCatalogue.standard.declarations, sections: sections,
       environment: EnvironmentVariables(variables), workingDirectory: folder, userHome: folder,
       readFile: { path in path.hasSuffix("/config.json") ? Array(text.utf8) : nil })
     let configuration = try loader.load(ConfigurationFlags(file: folder + "/config.json", home: home))

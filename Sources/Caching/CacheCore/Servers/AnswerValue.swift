@@ -122,7 +122,8 @@ public struct AnswerValue {
     }
   }
 
-  private func unexpected(_ noun: String) -> CacheError {
+  /// The error that this value is null, or not `noun`.
+  package func unexpected(_ noun: String) -> CacheError {
     if case .null = value { return mistake("is null") }
     return mistake("is not \(noun)")
   }

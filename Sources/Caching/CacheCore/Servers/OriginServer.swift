@@ -167,6 +167,12 @@ public struct Endpoint: Sendable, Hashable {
     request = HTTP.Request(method: method, url: Self.url(url, adding: query.map { ($0, $1) }), fields: fields)
   }
 
+  /// A GET of `target`, an encoded path and query below `baseURL`.
+  package init(_ subject: String, baseURL: BaseURL, target: String, fields: HTTP.Fields) {
+    self.subject = subject
+    request = HTTP.Request(url: baseURL.url(of: target), fields: fields)
+  }
+
   /// `url` with further query parameters, which are not encoded.
   static func url(_ url: String, adding parameters: [(name: String, value: String)]) -> String {
     if parameters.isEmpty { return url }

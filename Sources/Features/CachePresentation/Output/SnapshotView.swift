@@ -1,6 +1,6 @@
 public import FetchVocabulary
 
-/// A page of items of a resource that can be shown. A new resource needs only this.
+/// A page of items of a resource that can be shown. A new resource needs only this. A list that has no pages is page 1 of 1.
 public protocol PresentablePage: Sendable {
   associatedtype Item: Sendable
 
@@ -21,6 +21,17 @@ public protocol PresentablePage: Sendable {
   var items: [Item] { get }
   /// The members of an item, and what people see of it.
   var columns: [Column<Item>] { get }
+}
+
+extension PresentablePage {
+  /// 1.
+  public static var firstPage: Int { 1 }
+  /// 1.
+  public var page: Int { 1 }
+  /// 1.
+  public var totalPages: Int { 1 }
+  /// The number of items on this page.
+  public var totalItems: Int { items.count }
 }
 
 /// A fetched value and its source. It is one of several if the cached value is shown while the value is requested from

@@ -82,8 +82,6 @@ extension MoviesPage: PresentablePage {
   public static var resource: String { "movies" }
   /// The singular and the plural of "movie".
   public static var nouns: (singular: String, plural: String) { ("movie", "movies") }
-  /// Pages of movies begin at 1.
-  public static var firstPage: Int { 1 }
   /// The movies.
   public var items: [Movie] { movies }
 

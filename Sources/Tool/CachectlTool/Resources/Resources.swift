@@ -8,6 +8,8 @@ public struct ToolResource: Sendable {
   let sections: [any ConfigurationSection.Type]
   /// The keys by which it is found: the name of the resource, and the type that the author of the program knows.
   let options: any ExplainableOptions.Type
+  /// The mistake in its declaration, with which every command fails.
+  var defect: ConfigurationError?
 
   /// The resource that `options` selects, with the keys of `sections`.
   public init<Options: FetchableOptions>(_ options: Options.Type, sections: [any ConfigurationSection.Type] = []) {
