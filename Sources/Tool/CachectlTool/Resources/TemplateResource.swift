@@ -206,7 +206,7 @@ struct TemplateOptions<Resource: TemplateResource>: FetchableOptions {
   static var resourceName: String { Resource.name }
   static var abstract: String { Resource.abstract }
   static var discussion: String {
-    "The response comes from \(Resource.url). The setting `origin.\(Resource.name).baseURL` names another server."
+    "The response comes from \(Resource.url). The setting `origin.\(Resource.name).baseURL` can name another server."
   }
 
   private static var names: [String] { (try? URLTemplate(Resource.url))?.names ?? [] }
