@@ -4,7 +4,7 @@
 
 #include "floor.h"
 
-/// The header of an entry, as Plugins/LMDB/LMDBFormat.swift describes it, and of the content type
+/// The header of an entry, as Sources/Storage/EngineAPI/EncodedEntry.swift describes it, and of the content type
 /// application/json.
 typedef struct __attribute__((packed)) {
   uint8_t version, content_type, zero[2];

@@ -48,7 +48,7 @@ final class LMDBEngine: StorageEngine {
   ///   - begin: begins the read.
   @inline(never)
   private func readAtOnce<Output>(
-    _ key: @autoclosure () -> CacheKey, _ begin: (LMDBReader) throws(CacheError) -> LMDBEntry?,
+    _ key: @autoclosure () -> CacheKey, _ begin: (LMDBReader) throws(CacheError) -> EncodedEntry?,
     _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
     gate.enter()

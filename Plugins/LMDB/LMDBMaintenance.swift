@@ -48,7 +48,7 @@ extension LMDBTransaction {
       do throws(CacheError) {
         let name = try self.key(of: item, in: database)
         key = name
-        guard LMDBEntry(item.value)?.metadata() != nil else { throw .unreadable(name) }
+        guard EncodedEntry(item.value)?.metadata() != nil else { throw .unreadable(name) }
         // The search also fails if keys are out of order.
         let found = try name.withBytes { bytes throws(CacheError) in try value(ofKey: bytes, in: database.handle) }
         guard found?.baseAddress == item.value.baseAddress else {

@@ -33,12 +33,12 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   /// Finds the entry under `key` in the latest state. If there is one, the state is held until `end()`.
   ///
   /// This is the hot path: it allocates nothing, and is not generic, which saves looking up type metadata.
-  func begin(reading key: UnsafeRawBufferPointer, namespaceLength: Int) throws(CacheError) -> LMDBEntry? {
+  func begin(reading key: UnsafeRawBufferPointer, namespaceLength: Int) throws(CacheError) -> EncodedEntry? {
     guard let database = try database(LMDBNamespace(key, count: namespaceLength)) else { return nil }
     try begin()
     do throws(CacheError) {
       if let value = try transaction.value(ofKey: key, in: database) {
-        guard let entry = LMDBEntry(value) else {
+        guard let entry = EncodedEntry(value) else {
           throw .unreadable(CacheKey(trusting: key.assumingMemoryBound(to: UInt8.self).span))
         }
         return entry
@@ -52,7 +52,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   }
 
   /// The same, for a `CacheKey`.
-  func begin(reading key: CacheKey) throws(CacheError) -> LMDBEntry? {
+  func begin(reading key: CacheKey) throws(CacheError) -> EncodedEntry? {
     try key.withBytes { bytes throws(CacheError) in try begin(reading: bytes, namespaceLength: key.namespaceLength) }
   }
 
@@ -193,7 +193,7 @@ struct LMDBScan {
 
   /// Adds an entry, or ends the page before it.
   private mutating func append(_ key: CacheKey, _ value: UnsafeRawBufferPointer) throws(CacheError) {
-    guard let entry = LMDBEntry(value), let metadata = entry.metadata() else { throw .unreadable(key) }
+    guard let entry = EncodedEntry(value), let metadata = entry.metadata() else { throw .unreadable(key) }
     let isAdded = page.add(key, metadata, payloadBytes: entry.payloadSize, payload: Array(entry.payload))
     guard isAdded else { return }
     let start = UInt(bitPattern: value.baseAddress)

@@ -55,7 +55,7 @@ extension LMDBTransaction {
     for database in databases {
       var part = EntryCount()
       try forEachItem(in: database.handle) { item throws(CacheError) in
-        guard let entry = LMDBEntry(item.value) else { return }
+        guard let entry = EncodedEntry(item.value) else { return }
         part.add(payloadBytes: entry.payloadSize, retainUntil: entry.retainUntil ?? Timestamp(milliseconds: 0))
       }
       count[database.namespace.name] = part
@@ -154,7 +154,7 @@ final class LMDBWriter {
       var earliest = Timestamp.distantFuture
       var item = try cursor.first()
       while let (_, value) = item {
-        if let retainUntil = LMDBEntry(value)?.retainUntil {
+        if let retainUntil = EncodedEntry(value)?.retainUntil {
           if time >= retainUntil {
             stopCounting(value, in: part)
             try cursor.remove()
@@ -171,7 +171,7 @@ final class LMDBWriter {
 
   private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) {
     try locate(key, creates: true) { part, stored throws(CacheError) in
-      let header = LMDBEntry.header(metadata, fullKey: LMDBKey.isShortened(stored) ? key.text : "")
+      let header = metadata.encoded(key: LMDBKey.isShortened(stored) ? key.text : "")
       let size = header.count + payload.count
       // The largest value that LMDB stores.
       guard size <= 0xFFFF_FFFF else { throw environment.error(MDB_BAD_VALSIZE, "write \(key) to") }
@@ -192,10 +192,10 @@ final class LMDBWriter {
     }
   }
 
-  private func entry(under key: CacheKey) throws(CacheError) -> LMDBEntry? {
+  private func entry(under key: CacheKey) throws(CacheError) -> EncodedEntry? {
     let value = try locate(key) { part, stored throws(CacheError) in try cursor(of: part).find(stored)?.value }
     guard let value = value.flatMap({ $0 }) else { return nil }
-    guard let entry = LMDBEntry(value) else { throw .unreadable(key) }
+    guard let entry = EncodedEntry(value) else { throw .unreadable(key) }
     return entry
   }
 
@@ -215,7 +215,7 @@ final class LMDBWriter {
   /// Stops counting the entry in `value`, which is about to be replaced or removed.
   private func stopCounting(_ value: UnsafeRawBufferPointer, in part: Int) {
     hasChanged = true
-    if let entry = LMDBEntry(value) {
+    if let entry = EncodedEntry(value) {
       parts[part].change.remove(payloadBytes: entry.payloadSize)
     } else {
       isExact = false

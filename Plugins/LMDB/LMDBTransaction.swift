@@ -111,7 +111,7 @@ extension LMDBTransaction {
 
   /// The key of an entry in `database`.
   func key(of item: LMDBCursor.Item, in database: LMDBDatabase) throws(CacheError) -> CacheKey {
-    let bytes = LMDBKey.isShortened(item.key) ? LMDBEntry(item.value)?.fullKey() : item.key
+    let bytes = LMDBKey.isShortened(item.key) ? EncodedEntry(item.value)?.key() : item.key
     let text = bytes.map { String(decoding: $0, as: UTF8.self) }
     guard let text, let key = try? CacheKey(text), key.namespace == database.namespace.name else {
       let start = String(decoding: item.key.prefix(80), as: UTF8.self)

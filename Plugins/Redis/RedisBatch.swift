@@ -149,7 +149,7 @@ enum RedisScript {
   }
 
   /// The SHA-1 of the source. A test compares it with what a server says.
-  static let hash = "13686e0fed37eb4f248a25145c2567b4e473f1af"
+  static let hash = "2a5526ff0f658d71d1ff62a95ff478359472babf"
 
   /// Returns 0, or the number of the first key whose entry is not as wanted, negative if the value there is not an entry.
   ///
@@ -160,19 +160,22 @@ enum RedisScript {
       if wanted == 'absent' then
         if redis.call('EXISTS', key) == 1 then return i end
       elseif wanted ~= '' then
-        local tail = redis.pcall('GETRANGE', key, -42, -1)
+        local tail = redis.pcall('GETRANGE', key, -256, -1)
         if type(tail) == 'table' then return string.find(tail.err, 'WRONGTYPE') and -i or tail end
         local last = string.byte(tail, -1)
-        if last and (#tail < 42 or last < 192 or last > 207) then return -i end
-        if string.sub(tail, 19, 26) ~= wanted then return i end
+        if not last then return i end
+        if #tail < 61 or last < 192 or last > 207 then return -i end
+        local place = 31 - struct.unpack('<I4', tail, #tail - 4)
+        if #tail < -place then tail = redis.call('GETRANGE', key, place, -1) end
+        if string.sub(tail, place, place + 7) ~= wanted then return i end
       end
     end
     for i, key in ipairs(KEYS) do
       local action, entry, ending = ARGV[4 * i - 2], ARGV[4 * i - 1], ARGV[4 * i]
       if action == 'update' then
-        local length = redis.call('GETRANGE', key, -8, -5)
-        local size = struct.unpack('>I4', length)
-        entry = string.sub(entry, 1, -9) .. length .. string.sub(entry, -4)
+        local length = redis.call('GETRANGE', key, -9, -6)
+        local size = struct.unpack('<I4', length)
+        entry = string.sub(entry, 1, -10) .. length .. string.sub(entry, -5)
         if size > 0 then entry = redis.call('GETRANGE', key, 0, size - 1) .. entry end
       end
       if action == 'put' or action == 'update' then

@@ -59,22 +59,18 @@ struct RedisNames: Sendable, Hashable {
 
 /// An entry as the bytes of one string: the payload first, so that a native tool shows it, then its metadata.
 ///
-///     payload · length of the content type · content type · attributes as `EntryMetadata` encodes them
-///     · storedAt (6) · freshUntil (6) · retainUntil (6) · checksum (8) · payloadChecksum (8)
-///     · length of the payload (4) · length of the texts (3) · version (1)
+///     payload · metadata as `EntryMetadata` encodes it · length of the payload (4) · length of the metadata (4) · version (1)
 ///
-/// Numbers begin with the most significant byte, and times are milliseconds since 1970 in UTC. The length of the content type
-/// has 7 bits in each byte, the lowest first, and the highest bit says that another byte follows.
+/// Numbers begin with the lowest byte.
 enum RedisEntry {
   /// The version of the format, which an inspection reports.
   static let format = 1
   /// The last byte has the version in its lower half. No text in UTF-8 ends with such a byte.
   private static let lastByte: UInt8 = 0xC0
-  /// The number of bytes at the end whose places are fixed: see also the script of `RedisBatch`.
-  static let tailLength = 42
+  /// The number of bytes behind the metadata: see also the script of `RedisBatch`.
+  static let tailLength = 9
   /// How many bytes at the end of an entry to ask for first: nearly always all but the payload.
   static let usualEnd = 256
-  private static let longestTexts = 0xFF_FFFF
   /// A server's limit for one string.
   private static let maximumLength = 512 << 20
 
@@ -83,27 +79,22 @@ enum RedisEntry {
 
   /// The bytes of an entry.
   ///
-  /// - Throws: `CacheError` with the code `tooLarge` if no server takes the entry, or its texts have 16 MiB or more.
+  /// - Throws: `CacheError` with the code `tooLarge` if no server takes the entry.
   static func encode(
     _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata
   ) throws(CacheError) -> [UInt8] {
-    let texts = texts(metadata)
-    let length = payload.count + texts.count + tailLength
-    guard texts.count <= longestTexts, length <= maximumLength else {
+    let metadata = metadata.encoded()
+    let length = payload.count + metadata.count + tailLength
+    guard length <= maximumLength else {
       throw CacheError(
         .tooLarge, "entry \(key) is larger than the 512 MiB that a Redis server takes", hint: "do not cache it")
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(length)
     bytes += payload
-    bytes += texts
-    append(UInt64(metadata.storedAt.milliseconds), 6, to: &bytes)
-    append(UInt64(metadata.freshUntil.milliseconds), 6, to: &bytes)
-    append(UInt64(metadata.retainUntil.milliseconds), 6, to: &bytes)
-    append(metadata.checksum, 8, to: &bytes)
-    append(metadata.payloadChecksum, 8, to: &bytes)
-    append(UInt64(payload.count), 4, to: &bytes)
-    append(UInt64(texts.count), 3, to: &bytes)
+    bytes += metadata
+    bytes.append(littleEndian: UInt32(payload.count))
+    bytes.append(littleEndian: UInt32(metadata.count))
     bytes.append(lastByte | UInt8(format))
     return bytes
   }
@@ -119,37 +110,29 @@ enum RedisEntry {
     return (try tail.metadata(bytes, of: key), tail.payloadBytes)
   }
 
-  /// The fixed bytes at the end of an entry.
+  /// The last bytes of an entry.
   struct Tail {
     let payloadBytes: Int
-    /// The length of the texts and the tail.
+    /// The length of the metadata and the tail.
     let endLength: Int
-    private let start: Int
 
     /// Reads them at the end of `bytes`, which can lack the beginning of the entry.
     init(_ bytes: Span<UInt8>, of key: CacheKey) throws(CacheError) {
-      start = bytes.count - tailLength
+      let start = bytes.count - tailLength
       guard !bytes.isEmpty, let version = version(bytes[bytes.count - 1]) else { throw .notAnEntry(key) }
       guard version == format else { throw .otherVersion(key) }
       guard start >= 0 else { throw .notAnEntry(key) }
-      payloadBytes = Int(number(bytes, start + 34, 4))
-      endLength = Int(number(bytes, start + 38, 3)) + tailLength
+      (payloadBytes, endLength) = bytes.withUnsafeBytes {
+        (Int($0.number(at: start, as: UInt32.self)), Int($0.number(at: start + 4, as: UInt32.self)) + tailLength)
+      }
     }
 
     /// The metadata, of which `bytes` has all.
     func metadata(_ bytes: Span<UInt8>, of key: CacheKey) throws(CacheError) -> EntryMetadata {
-      var place = bytes.count - endLength
-      let texts = bytes.extracting(0..<start)
-      guard place >= 0, let contentType = text(texts, &place) else { throw .notAnEntry(key) }
-      let latest = UInt64(Timestamp.distantFuture.milliseconds)
-      let (stored, fresh, retain) = (number(bytes, start, 6), number(bytes, start + 6, 6), number(bytes, start + 12, 6))
-      guard max(stored, fresh, retain) <= latest else { throw .notAnEntry(key) }
-      var metadata = EntryMetadata(
-        storedAt: Timestamp(milliseconds: Int64(stored)), freshUntil: Timestamp(milliseconds: Int64(fresh)),
-        retainUntil: Timestamp(milliseconds: Int64(retain)), contentType: contentType,
-        payloadChecksum: number(bytes, start + 26, 8), checksum: number(bytes, start + 18, 8))
-      let areAttributes = texts.extracting(place...).withUnsafeBytes { metadata.setAttributes(encoded: $0) }
-      guard areAttributes else { throw .notAnEntry(key) }
+      let start = bytes.count - endLength
+      guard start >= 0,
+        let metadata = EntryMetadata(encoded: bytes.bytes.extracting(start..<bytes.count - tailLength))
+      else { throw .notAnEntry(key) }
       return metadata
     }
   }
@@ -157,51 +140,8 @@ enum RedisEntry {
   /// A checksum as the script compares it.
   static func bytes(ofChecksum checksum: UInt64) -> [UInt8] {
     var bytes: [UInt8] = []
-    append(checksum, 8, to: &bytes)
+    bytes.append(littleEndian: checksum)
     return bytes
-  }
-
-  private static func texts(_ metadata: EntryMetadata) -> [UInt8] {
-    var bytes: [UInt8] = []
-    append(metadata.contentType, to: &bytes)
-    bytes += metadata.encodedAttributes
-    return bytes
-  }
-
-  private static func append(_ text: String, to bytes: inout [UInt8]) {
-    var length = text.utf8.count
-    while length > 0x7F {
-      bytes.append(UInt8(length & 0x7F | 0x80))
-      length >>= 7
-    }
-    bytes.append(UInt8(length))
-    bytes += text.utf8
-  }
-
-  private static func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
-    for place in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> (place * 8))) }
-  }
-
-  fileprivate static func number(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
-    var number: UInt64 = 0
-    for index in start..<start + count { number = number << 8 | UInt64(bytes[index]) }
-    return number
-  }
-
-  /// The text at `place`, which is then behind it; `nil` if there is none.
-  private static func text(_ bytes: Span<UInt8>, _ place: inout Int) -> String? {
-    var (length, shift) = (0, 0)
-    while true {
-      guard place < bytes.count, shift <= 21 else { return nil }
-      let byte = Int(bytes[place])
-      place += 1
-      length |= (byte & 0x7F) << shift
-      if byte < 0x80 { break }
-      shift += 7
-    }
-    guard length <= bytes.count - place else { return nil }
-    defer { place += length }
-    return bytes.extracting(place..<place + length).withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
   }
 }
 

@@ -22,7 +22,7 @@ enum Decoders {
   }()
 
   private static let all: [String: Decoder] = [
-    "FuzzPlistFile": plistFile, "FuzzLMDBEntry": lmdbEntry, "FuzzLMDBFile": lmdbFile,
+    "FuzzPlistFile": plistFile, "FuzzEncodedEntry": encodedEntry, "FuzzLMDBFile": lmdbFile,
     "FuzzConfiguration": configuration, "FuzzStoredPage": storedPage, "FuzzHTTPFields": httpFields,
     "FuzzHeadReader": ResponseMessage.check, "FuzzExportedEntry": exportedEntry,
   ]
@@ -35,13 +35,13 @@ enum Decoders {
     precondition(again?.entries == table.entries, "a round trip changed the value")
   }
 
-  /// A value of the LMDB engine.
-  private static func lmdbEntry(_ bytes: UnsafeBufferPointer<UInt8>) {
-    guard let entry = LMDBEntry(UnsafeRawBufferPointer(bytes)), let metadata = entry.metadata() else { return }
-    let fullKey = entry.fullKey().flatMap { String(validating: $0, as: UTF8.self) } ?? ""
-    let written = LMDBEntry.header(metadata, fullKey: fullKey) + Array(entry.payload)
+  /// An entry of an engine that stores bytes.
+  private static func encodedEntry(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let entry = EncodedEntry(UnsafeRawBufferPointer(bytes)), let metadata = entry.metadata() else { return }
+    let key = entry.key().flatMap { String(validating: $0, as: UTF8.self) } ?? ""
+    let written = metadata.encoded(key: key) + Array(entry.payload)
     written.withUnsafeBytes { written in
-      let again = LMDBEntry(written)
+      let again = EncodedEntry(written)
       precondition(again?.metadata() == metadata, "the metadata is read as something else")
       precondition(again?.payload.elementsEqual(entry.payload) == true, "the payload is read as something else")
     }

@@ -14,8 +14,8 @@ public struct EntryMetadata: Sendable, Hashable {
   /// The media type of the payload, such as "application/json".
   public var contentType: String
 
-  /// The attributes as bytes, for engines that store them without a look: in the order of names, the name and the value of
-  /// each one, as the size (4 bytes, the lowest first) and the UTF-8. Empty if there are none.
+  /// The attributes as bytes, which `encoded()` contains: in the order of names, the name and the value of each one, as the
+  /// size (4 bytes, the lowest first) and the UTF-8. Empty if there are none.
   public private(set) var encodedAttributes: [UInt8]
 
   /// A checksum of the payload alone, so that metadata can be renewed without reading the payload. The core computes and
@@ -110,7 +110,7 @@ extension EntryMetadata {
     var bytes: [UInt8] = []
     for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
       for text in [name, value] {
-        withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(littleEndian: UInt32(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
       }
     }
@@ -128,7 +128,7 @@ extension EntryMetadata {
     var rest = bytes
     func text() -> UnsafeRawBufferPointer? {
       guard rest.count >= 4 else { return nil }
-      let size = Int(UInt32(littleEndian: rest.loadUnaligned(as: UInt32.self)))
+      let size = Int(rest.number(at: 0, as: UInt32.self))
       guard size <= rest.count - 4 else { return nil }
       let text = UnsafeRawBufferPointer(rebasing: rest[4..<4 + size])
       rest = UnsafeRawBufferPointer(rebasing: rest[(4 + size)...])

@@ -64,7 +64,7 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open()
     let (key, other) = ("cities/" + String(repeating: "k", count: 600), "cities/" + String(repeating: "l", count: 600))
-    let header = LMDBEntry.header(.sample(), fullKey: other)
+    let header = EntryMetadata.sample().encoded(key: other)
     try await engine.put("cities/a")
     let stored = try Array(key.utf8).withUnsafeBytes { bytes in
       try LMDBKey.withStored(bytes) { stored throws(CacheError) in String(decoding: stored, as: UTF8.self) }

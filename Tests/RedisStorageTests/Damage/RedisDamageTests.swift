@@ -25,7 +25,7 @@ struct RedisDamageTests {
     Damage(testDescription: "it is longer", commands: [["APPEND", "cachectl:cities/c", "x"]]),
     Damage(
       testDescription: "a length is garbled", commands: [["SETRANGE", "cachectl:cities/c", "\(length - 4)", "\u{7F}"]]),
-    Damage(testDescription: "a text is longer", commands: [["SETRANGE", "cachectl:cities/c", "1", "\u{7F}"]]),
+    Damage(testDescription: "the metadata is garbled", commands: [["SETRANGE", "cachectl:cities/c", "1", "\u{7F}"]]),
     Damage(
       testDescription: "it is cut off", commands: [["SET", "cachectl:cities/c", "{\"page\":0}\u{10}application/j"]]),
     Damage(testDescription: "a text is in its place", commands: [["SET", "cachectl:cities/c", "of another program"]]),
@@ -103,7 +103,7 @@ struct RedisDamageTests {
     for expectation in [WriteBatch.Expectation.absent, .checksum(1), .checksum(0)] {
       // Whose checksum is intact can be replaced by what requires it.
       if expectation == .checksum(1),
-        damage.code == .unsupportedFormat || damage.testDescription.contains("a text is longer")
+        damage.code == .unsupportedFormat || damage.testDescription.contains("the metadata is garbled")
           || damage.testDescription.contains("a length")
       {
         continue
@@ -116,7 +116,7 @@ struct RedisDamageTests {
       // Nothing is no entry of another checksum.
       let isNamed =
         expectation != .absent && damage.code == .damaged
-        && !["empty", "a text is longer", "a length"].contains {
+        && !["empty", "the metadata is garbled", "a length"].contains {
           damage.testDescription.contains($0)
         }
       #expect(failure == (isNamed ? .damaged : .conflict), "\(expectation)")

@@ -39,6 +39,28 @@ struct RedisBatchTests {
     }
   }
 
+  /// The script reads the end of an entry first, and all metadata only if it needs to.
+  @Test("The script finds the checksum and the payload, however long the metadata is")
+  func longMetadata() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    for length in [0, 5_000] + Array(170..<240) {
+      var (first, second) = (EntryMetadata.sample(checksum: 1 << 60 | 7), EntryMetadata.sample(checksum: 8))
+      (first.attributes, second.attributes) = (["a": String(repeating: "x", count: length)], [:])
+      let payload = String(repeating: "y", count: length % 5)
+      try await engine.put("cities/a", payload, first)
+      for (checksum, failure) in [(7, CacheError.Code.conflict), (1 << 60 | 7, nil), (1 << 60 | 7, .conflict)] {
+        var batch = WriteBatch()
+        batch.update(key, metadata: second, from: UInt64(checksum))
+        #expect(await engine.failure(of: batch) == failure, "\(length) bytes")
+      }
+      let found = try await engine.read(key) { _, metadata throws(CacheError) in metadata }
+      #expect(found == second, "\(length) bytes")
+      #expect(try await engine.text("cities/a") == payload, "\(length) bytes")
+    }
+    try await engine.close()
+  }
+
   @Test("The digest of the script is the one that a server knows it by, and a server that has forgotten it is sent it")
   func digest() async throws {
     let server = try RedisServer()

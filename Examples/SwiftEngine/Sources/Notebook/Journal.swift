@@ -19,20 +19,20 @@ struct Journal {
     try file.lock()
     let bytes = try file.contents()
     while let end = bytes[size...].firstIndex(of: newline) {
-      guard let batch = try? JSONDecoder().decode([Change].self, from: Data(bytes[size..<end])).batch() else {
+      let line = Data(bytes[size..<end])
+      guard let changes = try? JSONDecoder().decode([Change].self, from: line).map({ try $0.operation() }) else {
         if end == bytes.count - 1 { break }
         throw CacheError(.damaged, "\(path) is damaged at byte \(size)", hint: "restore it, or remove it")
       }
-      try table.apply(batch)
+      try table.apply(WriteBatch(changes))
       size = end + 1
     }
   }
 
   /// Appends the changes of `batch`. If that fails the file is unchanged.
   mutating func append(_ batch: WriteBatch) throws(CacheError) {
-    let changes = batch.operations.compactMap { Change($0) }
-    if changes.isEmpty { return }
-    let line = try Self.line(changes)
+    let line = try Self.line(batch.operations)
+    if line.isEmpty { return }
     try file.write(line, at: size)
     if synchronizes { try file.synchronize() }
     size += line.count
@@ -43,7 +43,7 @@ struct Journal {
     let new = try JournalFile(path + ".new", O_RDWR | O_CREAT | O_TRUNC)
     try new.lock()
     var lines: [UInt8] = []
-    for (key, entry) in table.entries { lines += try Self.line([Change(key, entry)]) }
+    for (key, entry) in table.entries { lines += try Self.line([.put(key, payload: entry.payload, entry.metadata)]) }
     try new.write(lines, at: 0)
     try new.synchronize()
     try new.rename(to: path)
@@ -51,7 +51,10 @@ struct Journal {
     size = lines.count
   }
 
-  private static func line(_ changes: [Change]) throws(CacheError) -> [UInt8] {
+  /// The line of these operations; empty if they change nothing.
+  private static func line(_ operations: [WriteBatch.Operation]) throws(CacheError) -> [UInt8] {
+    let changes = operations.compactMap { Change($0) }
+    if changes.isEmpty { return [] }
     do {
       return Array(try JSONEncoder().encode(changes)) + [newline]
     } catch {
