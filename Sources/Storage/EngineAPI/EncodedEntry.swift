@@ -171,6 +171,7 @@ extension UnsafeRawBufferPointer {
 
 extension [UInt8] {
   /// Appends a number, the lowest byte first.
+  @inlinable
   package mutating func append(littleEndian number: some FixedWidthInteger) {
     Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
   }

@@ -47,14 +47,14 @@ extension EntryMetadata {
     var head: [UInt8] = []
     head.reserveCapacity(key.text.utf8.count + contentType.utf8.count + 48)
     head.append(text: key.text)
-    for time in [storedAt, freshUntil, retainUntil] { head.append(number: UInt64(bitPattern: time.milliseconds)) }
+    for time in [storedAt, freshUntil, retainUntil] { head.append(littleEndian: time.milliseconds) }
     head.append(text: contentType)
     forEachAttribute { name, value in
       head.append(text: name)
       head.append(text: value)
       if name.elementsEqual(Self.transformsName.utf8) { isPlain = false }
     }
-    head.append(number: payloadChecksum)
+    head.append(littleEndian: payloadChecksum)
     return (Self.computedPayloadChecksum(head.span), isPlain)
   }
 
@@ -69,7 +69,7 @@ extension EntryMetadata {
 extension [UInt8] {
   /// Appends the length and the bytes, so that two different sequences of texts never look the same.
   fileprivate mutating func append(text: UnsafeRawBufferPointer) {
-    append(number: UInt64(text.count))
+    append(littleEndian: UInt64(text.count))
     append(contentsOf: text)
   }
 
@@ -78,9 +78,5 @@ extension [UInt8] {
   /// Appends the bytes, in one copy.
   mutating func append(utf8 text: String) {
     text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
-  }
-
-  fileprivate mutating func append(number: UInt64) {
-    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
   }
 }

@@ -90,7 +90,7 @@ extension EntryMetadata {
     var bytes: [UInt8] = []
     let checksum = Int64(bitPattern: payloadChecksum)
     for number in [checksum, storedAt.milliseconds, retainUntil.milliseconds, Int64(contentType.utf8.count)] {
-      Swift.withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+      bytes.append(littleEndian: number)
     }
     bytes.append(contentsOf: contentType.utf8)
     var readable = attributes

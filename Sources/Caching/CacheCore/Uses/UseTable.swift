@@ -186,11 +186,11 @@ private struct OpenUseTable {
     // A process that died while it created the file has left an empty one.
     isNew = head.isEmpty
     if isNew { return }
-    guard head.count >= 8, head.withUnsafeBytes({ AccessRecord.number(in: $0, at: 0) }) == StoreMark.magic else {
+    guard head.count >= 8, head.withUnsafeBytes({ $0.number(at: 0, as: UInt64.self) }) == StoreMark.magic else {
       return nil
     }
     guard head.count == Self.headSize else { return }
-    let numbers = head.withUnsafeBytes { bytes in (0..<9).map { AccessRecord.number(in: bytes, at: 8 * $0) } }
+    let numbers = head.withUnsafeBytes { bytes in (0..<9).map { bytes.number(at: 8 * $0, as: UInt64.self) } }
     let blocks = Int(truncatingIfNeeded: numbers[1])
     guard numbers[8] == Self.checksum(head.dropLast(8)), blocks & (blocks - 1) == 0,
       (0...Self.maximumBlocks).contains(blocks)
@@ -213,10 +213,8 @@ private struct OpenUseTable {
   func writeHead() throws(CacheError) {
     var head: [UInt8] = []
     let numbers = [blocks, records, counts.hits, counts.misses, counts.evictions, sweepLength].map(UInt64.init)
-    for number in [StoreMark.magic] + numbers + [sweepChecksum] {
-      Swift.withUnsafeBytes(of: number.littleEndian) { head.append(contentsOf: $0) }
-    }
-    Swift.withUnsafeBytes(of: Self.checksum(head[...]).littleEndian) { head.append(contentsOf: $0) }
+    for number in [StoreMark.magic] + numbers + [sweepChecksum] { head.append(littleEndian: number) }
+    head.append(littleEndian: Self.checksum(head[...]))
     try files.write(head, to: file, at: 0)
   }
 
@@ -345,7 +343,7 @@ private struct UseBlock {
 
   private func place(of digest: UInt64) -> Int? {
     bytes.withUnsafeBytes { bytes in
-      for place in 0..<Self.capacity where AccessRecord.number(in: bytes, at: place * AccessRecord.size) == digest {
+      for place in 0..<Self.capacity where bytes.number(at: place * AccessRecord.size, as: UInt64.self) == digest {
         return place
       }
       return nil
@@ -381,11 +379,11 @@ struct AccessRecord: Sendable, Hashable {
 extension AccessRecord {
   /// Reads the record in the first `size` bytes of `bytes`; `nil` if they are not intact.
   init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count >= Self.size, Self.number(in: bytes, at: 24) == Self.check(bytes) else { return nil }
-    let time = Int64(bitPattern: Self.number(in: bytes, at: 8))
-    let count = Int64(bitPattern: Self.number(in: bytes, at: 16))
+    guard bytes.count >= Self.size, bytes.number(at: 24, as: UInt64.self) == Self.check(bytes) else { return nil }
+    let time = bytes.number(at: 8, as: Int64.self)
+    let count = bytes.number(at: 16, as: Int64.self)
     self.init(
-      digest: Self.number(in: bytes, at: 0),
+      digest: bytes.number(at: 0, as: UInt64.self),
       history: AccessHistory(lastUsedAt: Timestamp(milliseconds: time), count: max(0, count)))
   }
 
@@ -394,17 +392,12 @@ extension AccessRecord {
   func append(to bytes: inout [UInt8]) {
     let start = bytes.count
     let fields = [digest, UInt64(bitPattern: history.lastUsedAt.milliseconds), UInt64(bitPattern: history.count)]
-    for field in fields { Swift.withUnsafeBytes(of: field.littleEndian) { bytes.append(contentsOf: $0) } }
+    for field in fields { bytes.append(littleEndian: field) }
     let check = bytes.withUnsafeBytes { Self.check(UnsafeRawBufferPointer(rebasing: $0[start...])) }
-    Swift.withUnsafeBytes(of: check.littleEndian) { bytes.append(contentsOf: $0) }
+    bytes.append(littleEndian: check)
   }
 
   private static func check(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     cchecksum_xxh3(bytes.baseAddress, payloadSize, seed)
-  }
-
-  /// The eight bytes at `offset`, as a little-endian number.
-  static func number(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
-    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
