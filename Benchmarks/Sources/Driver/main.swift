@@ -14,6 +14,8 @@ internal import EngineAPI
 //                                       library with an engine that has LMDB's options. With URL#PATH, redis and tiered
 //                                       have copies in a local LMDB store at PATH
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
+//   calls DIRECTORY DIVISOR             prints the microseconds of one call of the front door by each kind of caller, with
+//                                       memory, SQLite and LMDB, whose stores are in DIRECTORY
 //   hits TRACE CAPACITY                 prints the hit ratios of a generated trace in a cache of CAPACITY entries: of exact
 //                                       LRU, and of the policies lru and s3-fifo
 
@@ -23,11 +25,12 @@ do {
   case ("run", 5, let divisor?): try await run(arguments[2], Store(engine: arguments[1], path: arguments[3]), divisor)
   case ("trace", 4, let divisor?):
     try StoreWorkload(named: arguments[1], divisor: divisor).write(to: arguments[2])
+  case ("calls", 3, let divisor?): try await CallCosts.run(arguments[1], divisor: divisor)
   case ("hits", 3, let capacity?):
     let trace = try GeneratedTrace(named: arguments[1])
     print("exact", trace.leastRecentlyUsedHitRatio(capacity: capacity))
     for policy in ["lru", "s3-fifo"] { print(policy, try await trace.hitRatio(policy, capacity: capacity)) }
-  default: throw Failed("run, trace or hits needed")
+  default: throw Failed("run, trace, calls or hits needed")
   }
 } catch {
   let line = Array("Driver: \(error)\n".utf8)
