@@ -12,8 +12,8 @@ public final class CoalescingToken: Sendable, Hashable {
     var isStoring = false
     /// Cancels the request.
     var cancel: (@Sendable () -> Void)?
-    /// The request's lease, and the task that renews it: see `hold(_:_:)`. `nil` if it has none.
-    var lease: (key: CacheKey, renewal: Task<UInt64?, Never>)?
+    /// The request's lease, its renewal, and the task that renews; `nil` if it has none.
+    var lease: (key: CacheKey, renewal: LeaseRenewal, task: Task<Void, Never>)?
   }
 
   /// The key that the request fetches.
@@ -87,17 +87,18 @@ public final class CoalescingToken: Sendable, Hashable {
     await state.waitAlways { !$0.isStoring }
   }
 
-  /// Holds the lease under `key`. The task `renewal` renews it until it is cancelled, and returns its last version, or
-  /// `nil` if it was lost.
-  func hold(_ key: CacheKey, _ renewal: Task<UInt64?, Never>) { state.withLock { $0.lease = (key, renewal) } }
+  /// Holds the lease under `key`, which `task` renews until it is cancelled.
+  func hold(_ key: CacheKey, _ renewal: LeaseRenewal, _ task: Task<Void, Never>) {
+    state.withLock { $0.lease = (key, renewal, task) }
+  }
 
   /// Ends the renewal of the lease, and returns the key and the version of its entry: it still holds for a while, as far as
   /// this process knows. The version is `nil` if it has been removed, or another process has taken it. `nil` if the request
   /// has no lease.
   func endRenewal() async -> (key: CacheKey, version: UInt64?)? {
     guard let lease = state.withLock({ $0.lease }) else { return nil }
-    lease.renewal.cancel()
-    return (lease.key, await lease.renewal.value)
+    lease.task.cancel()
+    return (lease.key, await lease.renewal.end())
   }
 
   /// Forgets the lease, which is no longer this process's.

@@ -181,20 +181,17 @@ struct LeaseTable: Sendable {
     _ key: CacheKey, expecting: WriteBatch.Expectation, for token: CoalescingToken
   ) async throws(CacheError) -> Bool {
     guard let taken = try await take(key, expecting: expecting) else { return false }
-    let renewal = Task {
-      var version = taken
-      while (try? await options.sleep(options.renewal)) != nil {
-        do throws(CacheError) {
-          guard let renewed = try await take(key, expecting: .checksum(version)) else { return UInt64?.none }
-          version = renewed
-        } catch {
-          if error.code == .closed { return nil }
-          // The lease holds for a while yet: try again at the next renewal.
-        }
+    let renewal = LeaseRenewal(taken) { [options] in
+      try await options.sleep(options.renewal)
+    } renew: { version in
+      do throws(CacheError) {
+        return try await take(key, expecting: .checksum(version))
+      } catch {
+        // The lease holds for a while yet: try again at the next renewal.
+        return error.code == .closed ? nil : version
       }
-      return version
     }
-    token.hold(key, renewal)
+    token.hold(key, renewal, Task { await renewal.run() })
     return true
   }
 
