@@ -342,22 +342,45 @@ import Testing
     #expect(try await cache.keys().isEmpty)
   }
 
-  @Test @MainActor func readingLeavesTheCallersActor() async throws {
+  @Test(arguments: [1, EntryStore.smallPayload, EntryStore.smallPayload + 1])
+  @MainActor func onlySmallEntriesAreDecodedOnTheCallersActor(size: Int) async throws {
+    let isSmall = size <= EntryStore.smallPayload
     let cache = try await cache()
     let main = pthread_self()
     let isOnMainActor = Mutex<[Bool]>([])
     let codec = PayloadCodec<Int>(
-      "isolation", encode: { [UInt8($0)] },
+      "isolation", encode: { [UInt8](repeating: 7, count: $0) },
       decode: { bytes in
         isOnMainActor.withLock { $0.append(pthread_equal(pthread_self(), main) != 0) }
-        return Int(bytes[0])
+        return bytes.count
       })
-    try await cache.set(7, for: "number", codec: codec)
-    #expect(try await cache.value(for: "number", codec: codec) == 7)
-    let resource = try cache.resource("numbers", key: { (number: Int) in "\(number)" }, codec: codec) { $0 }
-    #expect(try await resource(3) == 3)
-    for try await snapshot in resource.snapshots(for: 3) { #expect(snapshot.value == 3) }
-    #expect(isOnMainActor.withLock { $0 } == [false, false])
+    try await cache.set(size, for: "size", codec: codec)
+    let resource = try cache.resource("sizes", key: { (size: Int) in "\(size)" }, codec: codec) { $0 }
+    for try await snapshot in resource.snapshots(for: size) { #expect(snapshot.value == size) }
+    // Its turn comes when this function leaves the actor.
+    let hasLeft = Mutex(false)
+    let other = Task { @MainActor in hasLeft.withLock { $0 = true } }
+    #expect(try await cache.value(for: "size", codec: codec) == size)
+    #expect(try await resource(size) == size)
+    #expect(isOnMainActor.withLock { $0 } == [isSmall, isSmall])
+    #expect(hasLeft.withLock { $0 } == !isSmall)
+    await other.value
+    let operations = try await cache.statistics().operations
+    #expect(operations.hits == 2 && operations.misses == 1)
+  }
+
+  @Test @MainActor func aMissingEntryIsNoticedOnTheCallersActor() async throws {
+    let cache = try await cache()
+    try await cache.set(1, for: "stored")
+    let hasLeft = Mutex(false)
+    let other = Task { @MainActor in hasLeft.withLock { $0 = true } }
+    #expect(try await cache.value(Int.self, for: "none") == nil)
+    #expect(try await cache.value(for: "stored") { 2 } == 1)
+    #expect(hasLeft.withLock { $0 } == false)
+    #expect(try await cache.value(for: "none") { 3 } == 3)
+    await other.value
+    let operations = try await cache.statistics().operations
+    #expect(operations.hits == 1 && operations.misses == 2)
   }
 }
 

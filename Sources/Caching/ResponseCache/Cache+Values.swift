@@ -128,6 +128,13 @@ extension Cache {
       call?.end(.hit)
       return kept.value
     }
+    if isOnActor(#isolation), let cacheKey = try? request.cacheKey,
+      let found = try? store.decodedNow(cacheKey, codec) ?? nil, found.metadata.state(at: now) == .fresh
+    {
+      store.countLookUp(cacheKey)
+      call?.end(.hit)
+      return found.value
+    }
     return try await fetched(request, codec, expiresAfter: lifetime, call, fetch)
   }
 
@@ -246,8 +253,19 @@ extension Cache {
     }
   }
 
-  @concurrent
   private func read<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>
+  ) async throws(CacheError) -> Decoded<Value>? {
+    // To leave an actor and return to it takes longer than to read and decode a small entry.
+    guard isOnActor(#isolation), let found = try store.decodedNow(key, codec) else {
+      return try await readAnySize(key, codec)
+    }
+    store.countLookUp(found == nil ? nil : key)
+    return found
+  }
+
+  @concurrent
+  private func readAnySize<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> Decoded<Value>? {
     let found = try await store.decoded(key, codec)

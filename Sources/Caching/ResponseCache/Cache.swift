@@ -172,6 +172,10 @@ public struct Cache: Sendable {
   }
 }
 
+/// Whether a caller runs on an actor. Separate, because the optimizer fails on the comparison in an asynchronous function.
+@inline(never)
+func isOnActor(_ caller: (any Actor)?) -> Bool { caller != nil }
+
 extension CacheError {
   /// The error as the front door throws it: `CancellationError` for a cancelled task, the closure's own error for a
   /// resource that could not be fetched, otherwise this one.

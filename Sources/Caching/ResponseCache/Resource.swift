@@ -39,7 +39,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   ) async throws -> Value {
     let options = FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale)
     let call = cache.observer(of: name)?.begin()
-    if let kept = kept(query, options) {
+    if let kept = kept(query, options, readsSmall: isOnActor(#isolation)) {
       call?.end(kept.isStale ? .stale : .hit)
       return kept.value
     }
@@ -55,12 +55,14 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
 
   /// The value that a fetch for `query` returns, if it is at hand, decoded and unchanged since, and the rules let the
   /// cache serve it; otherwise `nil`. Runs on the caller's actor.
-  private func kept(_ query: Query, _ options: FetchOptions) -> (value: Value, isStale: Bool)? {
+  ///
+  /// - Parameter readsSmall: whether to read a small entry too, which is not at hand.
+  private func kept(_ query: Query, _ options: FetchOptions, readsSmall: Bool) -> (value: Value, isStale: Bool)? {
     // The fetch explains what it does, ends if it is cancelled, and says what comes of a failure.
     guard cache.services.observe == nil, !Task.isCancelled else { return nil }
     let (rules, now) = (HTTPCacheRules(freshness: freshness), cache.services.now())
     var isStale = false
-    let value = try? cache.store.keptResponse(for: try request(query), codec) { head in
+    let value = try? cache.store.keptResponse(for: try request(query), codec, readsSmall: readsSmall) { head in
       isStale = head.freshUntil <= now
       return rules.decision(for: ResourceRequest.message, stored: head, options: options, now: now).action == .serve
     }

@@ -241,6 +241,38 @@ struct DecodedValuesTests {
     await #expect(throws: CacheError.self) { _ = try await store.read(key, codec) }
   }
 
+  @Test func onlySmallEntriesWithoutTransformsAreReadAtOnce() async throws {
+    let engine = try await engine()
+    let (memory, limit) = (engine.base, EntryStore.smallPayload)
+    let plain = EntryStore(engine: memory, clock: clock)
+    let changing = EntryStore(engine: memory, clock: clock, transforms: EntryTransforms([ReversingTransform()]))
+    let kinds: [(key: String, bytes: Int, written: EntryStore, read: EntryStore, isAtOnce: Bool)] = [
+      ("small", 1, plain, plain, true), ("limit", limit, plain, plain, true), ("large", limit + 1, plain, plain, false),
+      ("changed", 1, changing, changing, false), ("plain", 1, plain, changing, true),
+      ("waiting", 1, plain, EntryStore(engine: engine, clock: clock), false),
+    ]
+    for kind in kinds {
+      let (key, codec, before) = (try CacheKey("notes/\(kind.key)"), counted.codec(), counted.decoded)
+      let text = String(repeating: "a", count: kind.bytes)
+      try await put(text, at: key.text, in: kind.written)
+      #expect(try kind.read.decodedNow(key, codec)??.value == (kind.isAtOnce ? text : nil), "\(kind.key)")
+      // A change elsewhere.
+      try await put("b", at: "notes/other", in: plain)
+      #expect(try kind.read.decodedNow(key, codec)??.value == (kind.isAtOnce ? text : nil), "\(kind.key)")
+      #expect(counted.decoded - before == (kind.isAtOnce ? 1 : 0))
+      let found = try kind.read.decodedNow(key, codec)
+      #expect((found == nil) == !kind.isAtOnce, "\(kind.key): it says whether it can tell")
+    }
+    clock.advance(by: .seconds(60))
+    for key in ["small", "none"] {
+      let found = try plain.decodedNow(try CacheKey("notes/\(key)"), counted.codec())
+      #expect(found != nil && found! == nil, "\(key): there is none")
+    }
+    try await memory.close()
+    let error = #expect(throws: CacheError.self) { _ = try plain.decodedNow(try CacheKey("notes/a"), counted.codec()) }
+    #expect(error?.code == .closed)
+  }
+
   @Test func codecsDoNotShareDecodedValues() async throws {
     let store = EntryStore(engine: try await engine(), clock: clock)
     let (key, other) = (try CacheKey("notes/a"), CountedCodec("other "))

@@ -68,6 +68,35 @@ extension EntryStore {
     return kept
   }
 
+  /// The largest payload in bytes that `decodedNow(_:_:_:)` decodes. Foundation's coder takes about forty microseconds for
+  /// so much JSON, which is no more than leaving the main actor and returning.
+  package static let smallPayload = 4_096
+
+  /// The result of `decoded(_:_:_:)`, if the engine can read the entry without a wait, and it is small and stored without
+  /// transforms; otherwise `nil`. So a caller need not leave its actor, and does not hold it up either.
+  ///
+  /// - Throws: `CacheError`: the same as `decoded(_:_:_:)`.
+  func decodedNow<Value: Sendable>(
+    _ key: CacheKey, _ codec: String,
+    _ decode: (Span<UInt8>, EntryMetadata, _ earlier: Value?) throws(CacheError) -> Value
+  ) throws(CacheError) -> Decoded<Value>?? {
+    // An engine with tiers counts each read.
+    guard tiered == nil else { return nil }
+    let (now, digest) = (clock.now, AccessRecord.digest(of: key))
+    let found: (kept: Decoded<Value>, changeCount: UInt64?)? = decodedEntries?.find(key, digest, codec)
+    let count = found == nil ? nil : try engine.changeCount()
+    var current: Decoded<Value>?
+    var isSmall = true
+    let isThere = try engine.readNow(key.text.utf8Span.span) { bytes, metadata throws(CacheError) in
+      isSmall = bytes.count <= Self.smallPayload && metadata.transforms == nil
+      guard isSmall else { return }
+      current = try transforms.decoded(bytes, metadata, (key, digest, codec), at: now, found?.kept, decode)
+    }
+    guard isThere != nil, isSmall else { return nil }
+    keep(current, digest, changeCount: count)
+    return .some(current)
+  }
+
   /// The value that `decode` makes, or has made before, from the entry under `key`; `nil` if there is none, or an
   /// expired one. Each call checks the expiry by the clock.
   ///
@@ -92,33 +121,51 @@ extension EntryStore {
       return found.kept.metadata.state(at: now) == .expired ? nil : found.kept
     }
     let read = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) -> Decoded<Value>? in
-      let isPlain = try metadata.verify(key: key, payload: bytes) && transforms.servesPlain
-      if metadata.state(at: now) == .expired { return nil }
-      func made(
-        _ payload: Span<UInt8>, _ opened: EntryMetadata, _ earlier: Decoded<Value>? = nil
-      ) throws(CacheError) -> Decoded<Value> {
-        Decoded(
-          try decode(payload, opened, earlier?.value), key: key, digest: digest, metadata: opened,
-          transforms: isPlain ? nil : metadata.transforms, payloadBytes: earlier?.payloadBytes ?? payload.count,
-          codec: codec)
-      }
-      if let kept = found?.kept {
-        if kept.metadata.checksum == metadata.checksum { return kept }
-        // A 304 has renewed it.
-        if kept.isOfPayload(of: metadata) {
-          return try made(bytes, isPlain ? metadata : transforms.revealed(metadata, key: key), kept)
-        }
-      }
-      if isPlain { return try made(bytes, metadata) }
-      let opened = try transforms.opened(bytes, metadata, key: key)
-      return try made(opened.payload.span, opened.metadata)
+      try transforms.decoded(bytes, metadata, (key, digest, codec), at: now, found?.kept, decode)
     }
-    guard let current = read ?? nil else {
-      decodedEntries?.table.withLock { _ = $0.remove(digest) }
-      return nil
-    }
-    decodedEntries?.table.withLock { $0.keep(current, changeCount: count) }
+    let current = read ?? nil
+    keep(current, digest, changeCount: count)
     return current
+  }
+
+  /// Keeps what a read has found, for later reads.
+  private func keep(_ current: DecodedEntry?, _ digest: UInt64, changeCount: UInt64?) {
+    decodedEntries?.table.withLock { table in
+      if let current { table.keep(current, changeCount: changeCount) } else { table.remove(digest) }
+    }
+  }
+}
+
+extension TransformPipeline {
+  /// The value that `decode` makes of an entry that an engine lends, or `kept`, if that is the value of the same entry; `nil`
+  /// if it has expired.
+  ///
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not intact.
+  fileprivate func decoded<Value: Sendable>(
+    _ bytes: Span<UInt8>, _ metadata: EntryMetadata, _ entry: (key: CacheKey, digest: UInt64, codec: String),
+    at now: Timestamp, _ kept: Decoded<Value>?,
+    _ decode: (Span<UInt8>, EntryMetadata, _ earlier: Value?) throws(CacheError) -> Value
+  ) throws(CacheError) -> Decoded<Value>? {
+    let isPlain = try metadata.verify(key: entry.key, payload: bytes) && servesPlain
+    if metadata.state(at: now) == .expired { return nil }
+    func made(
+      _ payload: Span<UInt8>, _ opened: EntryMetadata, _ earlier: Decoded<Value>? = nil
+    ) throws(CacheError) -> Decoded<Value> {
+      Decoded(
+        try decode(payload, opened, earlier?.value), key: entry.key, digest: entry.digest, metadata: opened,
+        transforms: isPlain ? nil : metadata.transforms, payloadBytes: earlier?.payloadBytes ?? payload.count,
+        codec: entry.codec)
+    }
+    if let kept {
+      if kept.metadata.checksum == metadata.checksum { return kept }
+      // A 304 has renewed it.
+      if kept.isOfPayload(of: metadata) {
+        return try made(bytes, isPlain ? metadata : revealed(metadata, key: entry.key), kept)
+      }
+    }
+    if isPlain { return try made(bytes, metadata) }
+    let opened = try opened(bytes, metadata, key: entry.key)
+    return try made(opened.payload.span, opened.metadata)
   }
 }
 

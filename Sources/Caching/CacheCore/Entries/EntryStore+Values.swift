@@ -24,6 +24,15 @@ extension EntryStore {
     }
   }
 
+  /// Does the same at once for a small entry; `nil` if only `decoded(_:_:)` can tell. See `decodedNow(_:_:_:)`.
+  package func decodedNow<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>
+  ) throws(CacheError) -> Decoded<Value>?? {
+    try decodedNow(key, codec.identifier) { bytes, metadata, earlier throws(CacheError) in
+      if let earlier { earlier } else { try codec.decode(bytes, key, metadata.contentType) }
+    }
+  }
+
   /// Replaces the value under `key` by what `change` makes of it, if no other writer changes it in between, and tries
   /// again if one does. So nothing is lost when several tasks or processes change a value at the same time.
   ///

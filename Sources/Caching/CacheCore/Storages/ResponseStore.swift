@@ -99,13 +99,8 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     for request: Request, isCounted: Bool = true
   ) async throws(CacheError) -> StoredResponse<Response>? {
     let key = try CacheKey(for: request)
-    let found = try await store.decoded(key, codec.identifier) {
-      [codec] bytes, metadata, earlier throws(CacheError) -> StoredResponse<Response> in
-      let response =
-        if let earlier { earlier.response } else { try codec.decode(bytes, key, metadata.contentType) }
-      return StoredResponse(
-        key: key.text, response: response, head: metadata.storedHead(fields: metadata.cachingFields),
-        version: metadata.checksum)
+    let found = try await store.decoded(key, codec.identifier) { [codec] bytes, metadata, earlier throws(CacheError) in
+      try codec.stored(bytes, key, metadata, earlier)
     }
     if isCounted { store.countLookUp(digest: found?.digest) }
     return found?.value
@@ -172,14 +167,37 @@ extension EntryStore {
   /// The response that an `EngineResponseStorage` with `codec` finds for `request`, if that is at hand, decoded and
   /// unchanged since, and `isUsed` returns `true` for its head; otherwise `nil`. Counts a hit.
   ///
-  /// Cost: see `kept(_:_:where:)`.
+  /// Cost: see `kept(_:_:where:)`, and `decodedNow(_:_:_:)` if `readsSmall`.
   ///
+  /// - Parameter readsSmall: whether to read a small entry too, which is not at hand.
   /// - Throws: `CacheError`: the engine failed.
   package func keptResponse<Response: Sendable>(
-    for request: some CacheableRequest, _ codec: PayloadCodec<Response>, where isUsed: (StoredHead) -> Bool
+    for request: some CacheableRequest, _ codec: PayloadCodec<Response>, readsSmall: Bool,
+    where isUsed: (StoredHead) -> Bool
   ) throws(CacheError) -> Response? {
+    typealias Found = Decoded<StoredResponse<Response>>
     let key = try CacheKey(for: request)
-    let found = try kept(key, codec.identifier) { (kept: Decoded<StoredResponse<Response>>) in isUsed(kept.value.head) }
-    return found?.value.response
+    if let kept = try kept(key, codec.identifier, where: { (kept: Found) in isUsed(kept.value.head) }) {
+      return kept.value.response
+    }
+    guard readsSmall else { return nil }
+    let found: Found?? = try decodedNow(key, codec.identifier) { bytes, metadata, earlier throws(CacheError) in
+      try codec.stored(bytes, key, metadata, earlier)
+    }
+    guard let found, let found, isUsed(found.value.head) else { return nil }
+    countLookUp(digest: found.digest)
+    return found.value.response
+  }
+}
+
+extension PayloadCodec {
+  /// The response in an entry, decoded unless it is that of `earlier`.
+  fileprivate func stored(
+    _ bytes: Span<UInt8>, _ key: CacheKey, _ metadata: EntryMetadata, _ earlier: StoredResponse<Value>?
+  ) throws(CacheError) -> StoredResponse<Value> {
+    let response = if let earlier { earlier.response } else { try decode(bytes, key, metadata.contentType) }
+    return StoredResponse(
+      key: key.text, response: response, head: metadata.storedHead(fields: metadata.cachingFields),
+      version: metadata.checksum)
   }
 }
