@@ -8,7 +8,7 @@ import Testing
 /// name no command: another program has others.
 struct OpenClosedTests {
   static let levels = ["Caching", "Features"]
-  /// What a program uses without the tool.
+  /// The libraries that a program uses without the tool.
   static let libraries =
     ["Storage", "Caching"].map { "Sources/\($0)" }
     + ["CacheDomain", "CacheData", "SampleOrigin"].map { "Sources/Features/\($0)" } + ["Plugins"]
@@ -56,7 +56,7 @@ struct OpenClosedTests {
     }
   }
 
-  /// Where the code of `text`, without the lines that are comments, tells its reader to use a command or a flag.
+  /// Returns the lines of code in `text`, without comments, that tell their reader to use a command or a flag.
   private static func commandLines(in text: String) -> [Substring] {
     let commands =
       [CommandGroup].standard.flatMap(\.subcommands).compactMap { $0.configuration.commandName }
@@ -70,7 +70,7 @@ struct OpenClosedTests {
   @Test(arguments: libraries) func noFileNamesACommandLine(folder: String) throws {
     let files = try Self.files(in: folder)
     #expect(files.count >= 3, "the sources were found")
-    // A library points to the tool where only that can save a store.
+    // A library points to the tool only if nothing else can save a store.
     for file in files where !file.name.hasSuffix("EntryStore+Opening.swift") {
       #expect(Self.commandLines(in: file.text) == [], "\(folder)/\(file.name)")
     }
@@ -94,7 +94,7 @@ struct OpenClosedTests {
     }
   }
 
-  /// A level imports only what is below it, and an engine the lowest level alone.
+  /// A level imports only the levels below it, and an engine only the lowest level.
   @Test(arguments: [
     ("Sources/Storage", ["Caching", "Features", "Tool"]), ("Sources/Caching", ["Features", "Tool"]),
     ("Sources/Features", ["Tool"]), ("Plugins", ["Caching", "Features", "Tool"]),

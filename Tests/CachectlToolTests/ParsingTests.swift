@@ -10,7 +10,7 @@ import Testing
 
 /// The mistakes that the author of a program can make in its lists.
 struct DeclarationDefectTests {
-  /// What `fetch` is with a list in which a resource is twice.
+  /// `fetch` with a list in which a resource appears twice.
   struct Repeated: ParsableCommand {
     static var configuration: CommandConfiguration {
       CommandConfiguration(
@@ -158,7 +158,7 @@ struct ExitStatusTests {
   }
 }
 
-/// What `help` makes of the words after it.
+/// The meaning of the words after `help`.
 @Suite struct HelpRequestTests {
   @Test(arguments: [
     ("help", "cachectl COMMAND"), ("help fetch", "cachectl fetch URL"),
@@ -204,7 +204,7 @@ struct ExitStatusTests {
       ("busy", false, nil, true), ("damaged", false, nil, true), ("unreachable", false, nil, true),
       // The store failed to read an old entry, and kept the new one.
       ("damaged", true, nil, false),
-      // A stale entry stands in for the origin.
+      // A stale entry is served because the origin cannot be reached.
       ("originUnreachable", true, nil, false), ("invalidAnswer", true, nil, false), (nil, true, nil, false),
       // The origin forbids to store its answer.
       (nil, false, "no-store", true),
@@ -247,7 +247,7 @@ struct ExitStatusTests {
       "cachectl --backend sqlite export | cachectl --backend lmdb import",
       "cachectl --home '/h h' --backend sqlite export | cachectl --home '/h h' --backend lmdb import"
     ),
-    // What is no command: a path, the rest of a sentence, a reference to help.
+    // These are not commands: a path, the rest of a sentence, a reference to help.
     ("use another path than /my cachectl ls", "use another path than /my cachectl ls"),
     ("use the cachectl that wrote it", "use the cachectl that wrote it"),
     ("see 'cachectl help'", "see 'cachectl help'"),

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheConfiguration
 @testable import CachectlTool
 
-/// What becomes of the checks when the process that makes them ends.
+/// The fate of the checks when the process that makes them ends.
 struct IsolatedTestTests {
   private static let names = ConformanceSuite.checks.map(\.name)
 

@@ -47,7 +47,7 @@ final class CompletionScripts {
     return (process.status, (process.output + process.errors).split(separator: "\n").map(String.init))
   }
 
-  /// What bash offers for the words, of which the last is being typed.
+  /// Returns the words that bash offers; the last of `words` is being typed.
   func bash(_ words: [String]) throws -> [String] {
     let code = """
       source ./script.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tool
@@ -56,13 +56,13 @@ final class CompletionScripts {
     return try run(["bash", "--norc", "-c", code, "bash"] + words).lines
   }
 
-  /// What fish offers for the line.
+  /// Returns the words that fish offers for the line.
   func fish(_ line: String) throws -> [String] {
     let code = "source ./script.fish; complete -C \"$argv[1]\""
     return try run(["fish", "--no-config", "-c", code, line]).lines.map { String($0.prefix { $0 != "\t" }) }
   }
 
-  /// What an interactive zsh makes of each line when its completion key is pressed at the end.
+  /// Returns each line after an interactive zsh has completed its end.
   func interactiveZsh(_ lines: [String]) throws -> [String] {
     try FileManager.default.copyItem(at: folder.appending(path: "script.zsh"), to: folder.appending(path: "_tool"))
     let code = """
@@ -82,7 +82,8 @@ final class CompletionScripts {
     return try run(["timeout", "60", "zsh", "-f", "-c", code, "zsh"] + lines).lines
   }
 
-  /// What zsh offers for the words, of which the last is being typed: its building blocks are replaced by printing.
+  /// Returns the words that zsh offers; the last of `words` is being typed. Functions that print replace zsh's building
+  /// blocks.
   func zsh(_ words: [String]) throws -> [String] {
     let code = """
       setopt extended_glob; compdef() { }

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Testing
 
-/// What a command line means, as a text to compare.
+/// The meaning of a command line, as a text to compare.
 private func meaning(_ line: String) throws -> String {
   switch try Tool.parseAsRoot(words(line)) {
   case .help(let request): return "help: \(request.commandPath.joined(separator: " "))"

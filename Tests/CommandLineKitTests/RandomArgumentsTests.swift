@@ -9,7 +9,7 @@ private let vocabulary = [
   "--from", "--chunk", "999999999999999999999", "-d@x", "--dry-run", "-.", "-.5", "\u{301}", "--\u{301}=",
 ]
 
-/// What is wrong with the outcome of a command line, whatever it is; `nil` if nothing is.
+/// Returns the mistake in the outcome of a command line; `nil` if there is none.
 private func flaw(of arguments: [String]) -> String? {
   do {
     guard case .help(let request) = try Tool.parseAsRoot(arguments) else { return nil }

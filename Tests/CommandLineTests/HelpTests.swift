@@ -91,7 +91,7 @@ import Testing
       (["show", "citi"], Contract.citiesKey), (["config", "validate", "own"], "own.json"),
     ]
     for (words, offer) in offers {
-      // What bash and zsh take as the name of the code ends the options of fish.
+      // The name of the code for bash and zsh ends the options of fish.
       let arguments: [String] = start + ["--"] + words
       // The script calls `cachectl`, as its user does. A completion may have given up after its second.
       var run = try await scratch.run("/bin/sh", arguments)

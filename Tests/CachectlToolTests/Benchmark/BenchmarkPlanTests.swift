@@ -42,7 +42,7 @@ struct BenchmarkPlanTests {
     }
   }
 
-  /// Without a policy that evicts, what is missing is refused.
+  /// Without a policy that evicts, a write that exceeds the limit is refused.
   @Test func thePolicyIsTheConfiguredOne() async throws {
     let home = try TestHome()
     let container = try home.container(#"{"cache": {"eviction": "none"}}"#)
@@ -112,7 +112,7 @@ struct BenchmarkPagesTests {
   }
 }
 
-/// What the processes of one benchmark tell each other.
+/// The messages between the processes of one benchmark.
 struct BenchmarkMessageTests {
   @Test func progressArrivesUnchanged() {
     let progress = BenchmarkProgress(phase: 3, total: 40, item: "lmdb, ycsb-b run, round 2 of 5")

@@ -64,8 +64,8 @@ struct ConfigurationLoaderTests {
     #expect(Counting.count.load(ordering: .relaxed) == 1)
   }
 
-  /// A start declares the engine that it uses, and neither the others nor a section of which nothing is said. What the
-  /// configuration says of them is still checked.
+  /// A start declares the engine that it uses, and no others and no section that the configuration does not mention.
+  /// The sections about others are still checked.
   @Test(
     arguments: [
       ("{}", true, nil), (#"{"backend": "second", "cache": {"maxEntries": 7}}"#, true, nil),

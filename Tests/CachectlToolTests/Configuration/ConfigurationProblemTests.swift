@@ -167,7 +167,7 @@ struct ConfigurationProblemTests {
     #expect(loader.ignoredVariables.first?.hint.hasPrefix(hint) == true, "\(loader.ignoredVariables)")
   }
 
-  /// What is reported as a mistake is not mentioned twice.
+  /// A mistake that is reported is not mentioned twice.
   @Test func aMisspelledVariableIsAMistake() {
     let loader = Fixtures.loader(environment: ["CACHECTL_LMDB_MAPSIZE": "1GB"])
     #expect(loader.ignoredVariables.isEmpty && loader.problems().count == 1)

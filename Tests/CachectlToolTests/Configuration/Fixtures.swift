@@ -41,7 +41,8 @@ enum Fixtures {
       readFile: { path in files[path].map { Array($0.utf8) } })
   }
 
-  /// Libraries at the given paths, whose engines have the options of `server`. What is loaded goes to `load` first.
+  /// Libraries at the given paths, whose engines have the options of `server`. `load` is called before each library is
+  /// loaded.
   static func libraries(
     _ paths: [String], _ load: @escaping @Sendable (String) throws(CacheError) -> Void = { _ in }
   ) -> EngineLibraries {
@@ -53,7 +54,7 @@ enum Fixtures {
     }
   }
 
-  /// What is wrong with a file of that text.
+  /// Returns the mistakes in a file with this text.
   static func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationError] {
     loader([file: text], environment: environment).problems()
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import CacheConfiguration
 @testable import CachectlTool
 
-/// The configuration of engines that are libraries: which are loaded, and what is known of the others.
+/// The configuration of engines that are libraries: which are loaded, and which facts about the others are known.
 struct LibraryConfigurationTests {
   private static let folder = "/home/ada/.local/lib/cachectl/plugins"
 

@@ -9,7 +9,7 @@ import Testing
 @testable import CacheConfiguration
 @testable import CachectlTool
 
-/// What is wrong with a setup, an origin or a store, and what the user sees of it.
+/// Mistakes in a setup, an origin or a store, and the messages that the user sees.
 struct FailureTests {
   private func code(_ body: () async throws -> Void) async throws -> String? {
     do {
@@ -39,7 +39,7 @@ struct FailureTests {
     #expect(throws: CacheError.self) { _ = try PluginCatalogue.standard.plugin(named: "") }
   }
 
-  /// What a store's files are overwritten with.
+  /// The bytes that overwrite a store's files.
   enum Garbage: CaseIterable, Sendable {
     case text, sameSize
 
@@ -73,7 +73,7 @@ struct FailureTests {
     #expect(!warnings.isEmpty && warnings.isSubset(of: ["damaged", "unsupportedFormat"]), "\(warnings)")
     try await store.close()
 
-    // An engine may read its files only when they are asked for.
+    // An engine may read its files only when a call needs them.
     let code = try await code { _ = try await container.openStore().administration.statistics() }
     #expect(["damaged", "unsupportedFormat"].contains(code), "\(code ?? "no error")")
     #expect(try home.storeFiles().map { try Data(contentsOf: URL(filePath: "\(home.home)/\($0)")) } == damaged)

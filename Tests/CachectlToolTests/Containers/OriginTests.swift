@@ -145,7 +145,7 @@ struct OriginTests {
   }
 }
 
-/// Stands in for the servers of the public interfaces: it answers by path, and remembers what it was asked.
+/// Replaces the servers of the public interfaces: it responds by path, and records its requests.
 final class FakeServer: DataTransferService {
   fileprivate let state = Mutex<(requests: [HTTP.Request], transports: [Configuration.Transport])>(([], []))
   private let status: Int

@@ -15,7 +15,7 @@ import Testing
 
   private static let request = "cities/v1/a"
 
-  /// What one fetch does to the origin and the cache, as far as coalescing has to do with it.
+  /// A fetch's effects on the origin and the cache, as far as coalescing matters.
   private struct Fetcher: Sendable {
     let store: OpenStore
     let key: CacheKey
@@ -65,7 +65,7 @@ import Testing
     for store in stores { try await store.close() }
   }
 
-  /// What a process that has ended knew.
+  /// The process table of a process that has ended.
   private struct DeadProcess: ProcessTable {
     let current: String?
 

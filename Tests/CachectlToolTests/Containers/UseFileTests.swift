@@ -10,7 +10,7 @@ import Testing
 
 /// The file next to a store that says how it is used.
 struct UseFileTests {
-  /// The counts of the store of the container, after a fetch where that is asked for.
+  /// Returns the counts of the container's store, after a fetch if `fetching` is true.
   private func usage(_ container: AppDIContainer, fetching: Bool = false) async throws -> OperationCounts {
     let store = try await container.openStore()
     if fetching { _ = try await fetchCities(container, store) }
@@ -47,7 +47,8 @@ struct UseFileTests {
     #expect(names == ["cache.sqlite.uses"])
   }
 
-  /// A store of ours is one by its other mark. What is in the place of the file is neither read nor changed.
+  /// Another mark shows that the store is ours. A foreign file at the place of the use file is neither read nor
+  /// changed.
   @Test(arguments: Backends.persistent) func aForeignFileOfThatNameStaysAsItIs(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
@@ -82,7 +83,7 @@ struct UseFileTests {
     #expect(files.count == 1, "\(files)")
   }
 
-  /// It must not become a mark of what is there.
+  /// The use file must not become a mark of someone else's files.
   @Test(arguments: Backends.persistent) func aStoreThatCannotBeOpenedGetsNoFile(backend: String) async throws {
     let home = try TestHome()
     let store = home.home + (backend == "sqlite" ? "/cache.sqlite" : "/\(backend)")

@@ -12,7 +12,7 @@ import Testing
 struct DoctorTests {
   private let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))
 
-  /// What the doctor finds with one engine called "fake".
+  /// Returns the findings of the doctor with one engine called "fake".
   private func examine(
     _ plugin: FakePlugin, files: FakeFiles = sound, file text: String = "{}", environment: [String: String] = [:]
   ) async throws -> (checks: [JSONValue], worst: CacheError.Code?) {
@@ -313,7 +313,7 @@ struct DoctorTests {
 
 /// An engine of a test's own: what it finds, what it opens and what it repairs.
 final class FakePlugin: StoragePlugin {
-  /// What the calls do; where nothing else is said, they use the store.
+  /// The results of the calls; by default, they use the store.
   struct Behaviour: Sendable {
     var inspection: StoreInspection?
     var failure: CacheError?
@@ -339,7 +339,7 @@ final class FakePlugin: StoragePlugin {
     self.behaviour = Mutex(behaviour)
   }
 
-  /// What was called, in order, with the suffixes of repairs.
+  /// The calls, in order, with the suffixes of repairs.
   var log: [String] { calls.withLock { $0 } }
 
   private func note(_ call: String) -> Behaviour {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a benchmark saves, compares with, and writes for browsers.
+/// The files that a benchmark saves, compares with, and writes for browsers.
 @Suite(.timeLimit(.minutes(30))) struct BenchFilesTests {
   private func save(_ scratch: Scratch, to name: String) async throws {
     expectSuccess(try await scratch.bench("ycsb-c", rounds: 5, "--save", scratch.path(name)))
@@ -106,7 +106,7 @@ extension String {
   fileprivate func marks(_ name: String) -> Int { components(separatedBy: "class=\"\(name)").count - 1 }
 }
 
-/// What tests leave for people to look at: in the folder that `CACHECTL_ARTIFACTS` names, by default
+/// Files that tests leave for people to look at, in the directory that `CACHECTL_ARTIFACTS` names, by default
 /// `.build/artifacts`.
 private enum Artefacts {
   private static let folder =

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is wrong with a benchmark is found before it begins.
+/// Mistakes in the options of a benchmark are found before it begins.
 @Suite struct BenchMistakeTests {
   @Test(
     arguments: [

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the configuration does, and what a wrong one gets.
+/// The effects of the configuration, and the messages about a wrong one.
 @Suite struct ConfigurationTests {
   private func origin(of key: String, _ run: Run) throws -> (value: String?, origin: String?) {
     let settings = try run.document()["settings"]?.elements ?? []

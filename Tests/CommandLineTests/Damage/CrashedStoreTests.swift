@@ -156,7 +156,7 @@ import Testing
     #expect(try list.document()["entries"]?.elements == [] && list.errors.isEmpty, "\(list.errors)")
   }
 
-  /// What is about a damaged store does not end with the process that meets the damage.
+  /// The removal and repair of a damaged store do not stop after the process that meets the damage has crashed.
   @Test func aRemovalOfEverythingAndARepairDoTheirWorkAtOnce() async throws {
     let removed = try await damagedStore()
     expectSuccess(try await removed.cachectl(Self.lmdb + ["rm", "--all", "--yes"]))

@@ -3,7 +3,7 @@ import Testing
 
 /// Every command on every kind of damaged store: the status of the contract, and nothing lost.
 @Suite struct DamageTableTests {
-  /// What is where the file of a store was.
+  /// The content at the path of the store's file.
   enum Damage: String, CaseIterable {
     case emptied
     case replaced
@@ -35,16 +35,16 @@ import Testing
     Damage.allCases.map { Case(engine: engine, damage: $0) }
   }
 
-  /// What works on one entry of the cities, and so fails for the damage.
+  /// Commands that need one entry of the cities. They fail because of the damage.
   static let failing = [["rm", Contract.citiesKey], ["fetch", "cities", "--offline"]]
-  /// What works on the whole store: it does what it can, and says what it cannot.
+  /// Commands that use the whole store. They do what they can, and report the rest.
   static let reporting = [
     ["ls"], ["ls", "--output", "ndjson"], ["stats"], ["rm", "--state", "expired"], ["compact"], ["export"],
     ["show", Contract.citiesKey],
   ]
-  /// What works on other namespaces.
+  /// Commands that use other namespaces.
   static let passing = [["queries"], ["show", "queries/v1/recent"]]
-  /// What never fails because of a store that is damaged, as opposed to one that cannot be.
+  /// Commands that never fail because of a damaged store.
   static let indifferent = [
     ["fetch", "cities"], ["explain", "cities"], ["backends"], ["config", "show"], ["--version"], ["help"],
   ]
@@ -111,7 +111,7 @@ import Testing
     if test.status == 65 { try await expectRemovable(scratch, options) }
   }
 
-  /// The cache can be thrown away in any case: an empty, intact store is what is left.
+  /// The user can remove the cache in any case. An empty, intact store remains.
   private func expectRemovable(_ scratch: Scratch, _ options: [String]) async throws {
     expectSuccess(try await scratch.cachectl(options + ["rm", "--all", "--yes"]))
     #expect(try await scratch.cachectl(options + ["verify", "--output", "json"]).document()["entriesChecked"] == 0)

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// What has no mark of a store belongs to someone else: every command refuses it, and nothing there is changed.
+/// A file or directory without the mark of a store belongs to someone else: every command refuses it, and changes
+/// nothing there.
 @Suite struct ForeignStoreTests {
-  /// What is at the path of a store; what else it may be, the tests of the engines know.
+  /// The content at the path of a store. The tests of the engines try other content.
   enum Content: String, CaseIterable, Sendable {
     case text, otherDatabase, otherDatabaseWithLog, otherEnvironment, linkToFile
 
@@ -189,7 +190,7 @@ import Testing
     expectSuccess(try await scratch.cachectl(options + ["rm", "--all", "--yes"]))
   }
 
-  /// No engine keeps a store without a path where the user would find a file of that name.
+  /// No engine keeps a store without a path if the user expects a file of that name.
   @Test(arguments: Contract.persistentEngines, ["", ":memory:", "file:x", "file::memory:?cache=shared"])
   func aNameThatIsNotAPathIsRefused(engine: String, name: String) async throws {
     let scratch = try Scratch()

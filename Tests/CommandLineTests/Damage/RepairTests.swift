@@ -116,7 +116,8 @@ import Testing
     return scratch
   }
 
-  /// Repairs a damaged store: what is kept is what was written, and nothing is deleted.
+  /// Repairs a damaged store, and checks that each remaining entry is one that was written, and that nothing is
+  /// deleted.
   ///
   /// - Returns: the number of entries that were saved.
   private func saved(_ filled: Scratch, _ engine: String, _ seed: Int, _ note: String) async throws -> Int {
@@ -144,7 +145,7 @@ import Testing
     return found
   }
 
-  /// Exports the store, whose entries must be what was written.
+  /// Exports the store, and checks that each entry is one that was written.
   private func expectTrue(_ scratch: Scratch, _ engine: String, _ note: String) async throws -> Int {
     let run = try await scratch.cachectl("--backend", engine, "export")
     #expect([0, 65].contains(run.status), "\(note): \(run.errors)")

@@ -3,7 +3,7 @@ import Testing
 
 /// `verify`, with and without `--repair`, on the files of real stores.
 @Suite struct VerifyTests {
-  /// A store with a page of cities, a search and its query, and where its files are.
+  /// A store with a page of cities, a search and its query, and the paths of its files.
   private struct Store {
     let scratch: Scratch
     let engine: String
@@ -39,7 +39,7 @@ import Testing
       try handle?.close()
     }
 
-    /// Changes one letter of a city's name wherever it stands in the file.
+    /// Changes one letter of a city's name everywhere in the file.
     func changeALetter() throws {
       try damage { data in
         let (name, other) = (Data("LOUISVILLE".utf8), Data("LOUISVILLF".utf8))

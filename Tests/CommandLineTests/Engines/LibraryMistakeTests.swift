@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Libraries that cannot be used: what is said, and the status. A fetch is never answered without them in silence.
+/// Libraries that cannot be used: the message and the exit code. A fetch never silently continues without them.
 @Suite struct LibraryMistakeTests {
   private static let commands = [["fetch", "cities"], ["ls"], ["stats"], ["doctor"]]
 

@@ -49,7 +49,7 @@ import Testing
     #expect(try byName.document()["path"] == .text(path))
   }
 
-  /// The engine can neither remove its store nor move it aside. What was moved aside before stays.
+  /// The engine can neither remove its store nor move it aside. A store that was moved aside before stays.
   @Test(arguments: [["rm", "--all", "--yes"], ["verify", "--repair"]])
   func thereIsAWayOutOfADamagedStore(command: [String]) async throws {
     let (scratch, path) = try scratch()

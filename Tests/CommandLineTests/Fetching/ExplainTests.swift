@@ -1,6 +1,6 @@
 import Testing
 
-/// `explain`, which does nothing, and `--verbose`, which says the same of what is done.
+/// `explain`, which does nothing, and `--verbose`, which explains in the same words what `fetch` does.
 @Suite struct ExplainTests {
   static let resources: [[String]] = [
     ["cities", "--order", "name"], ["movies", "--query", "heat"], ["poster", "/24871.png"],

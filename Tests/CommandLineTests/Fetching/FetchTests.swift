@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `fetch` prints, over every engine.
+/// The output of `fetch`, over every engine.
 @Suite struct FetchTests {
   static let cities = ["fetch", "cities", "--output", "json"]
   static let movies = ["fetch", "movies", "--query", "star wars", "--output", "json"]

@@ -12,7 +12,7 @@ import Testing
     #expect(first["revalidated"] == false)
     #expect(second["source"] == "cache" && second["revalidated"] == true)
     #expect(second["items"] == first["items"])
-    // A view leaves out milliseconds where there are none, and "." comes before "Z".
+    // A view leaves out milliseconds if there are none, and "." comes before "Z".
     let times = [first, second].map { $0["storedAt"]?.text?.replacing("Z", with: "") ?? "" }
     #expect(times[0] < times[1], "\(times)")
     let third = try await scratch.cachectl(command + ["--max-age", "1h"]).document()

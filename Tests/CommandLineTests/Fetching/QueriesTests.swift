@@ -1,6 +1,6 @@
 import Testing
 
-/// What was searched last.
+/// The queries that were searched last.
 @Suite struct QueriesTests {
   private func search(_ text: String, _ engine: String, in scratch: Scratch) async throws {
     expectSuccess(try await scratch.cachectl("--backend", engine, "fetch", "movies", "--query", text))

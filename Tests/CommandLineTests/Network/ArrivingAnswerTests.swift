@@ -36,7 +36,7 @@ import Testing
     #expect(stored.text == Self.events.joined() && server.count == 1)
   }
 
-  /// What another process removes meanwhile is not kept, and only `--require-store` makes that a failure.
+  /// A response that another process removes meanwhile is not kept. Only `--require-store` makes that a failure.
   @Test(arguments: [[], ["--require-store"]] as [[String]])
   func anAnswerThatIsRemovedWhileItArrivesIsNotKept(options: [String]) async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())

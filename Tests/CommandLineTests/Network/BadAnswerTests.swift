@@ -2,9 +2,9 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// Servers that fail in every way: the status of the contract, and what was cached before still answers.
+/// Servers that fail in every way: the exit code of the contract. A response that was cached before is still served.
 @Suite struct BadAnswerTests {
-  /// A way to fail. What is not in the answer of the server itself is where its redirect leads.
+  /// A way to fail. If `response` does not fail, the target of its redirect does.
   enum Failure: String, CaseIterable, Sendable {
     case invalidJSON, page, wrongTypes, missingKeys, empty, anotherPage
     case announcedTooLong, endless, cut, cutChunks, tooLong, garbage, noAnswer, redirectLoop, failedServer
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// What fails is the proxy, not the server, which may well be there.
+  /// The proxy fails, not the server.
   @Test(arguments: [
     ("http_proxy", "http", "http://127.0.0.1:PORT", "the proxy 127.0.0.1:PORT refuses the connection"),
     ("https_proxy", "https", "http://name:hidden@127.0.0.1:PORT", "the proxy 127.0.0.1:PORT refuses the connection"),
@@ -82,7 +82,7 @@ import Testing
     expectFailure(cities, status: 69, mentioning: ["requires credentials", "NAME:PASSWORD"])
   }
 
-  /// What a server says is as long as it likes.
+  /// A server's message can have any length.
   @Test(arguments: [false, true])
   func aServerWritesNoEndlessMessage(isURL: Bool) async throws {
     let long = String(repeating: "gzip, x", count: 3_000)

@@ -44,7 +44,7 @@ import Testing
     let fetch = ["--backend", engine, "fetch", "url", url]
     let first = try RunningProgram(Binary.path, fetch, in: scratch)
     await server.received(1)
-    // What is not in the store yet cannot be removed from it.
+    // An entry that is not in the store yet cannot be removed from it.
     _ = try await scratch.cachectl(["--backend", engine] + change.arguments(url))
     let second = try await scratch.cachectl(fetch)
     expectSuccess(second)

@@ -6,7 +6,7 @@ final class CityPages: Sendable {
   let server: TestServer
   private let content: Content
 
-  /// What the server has. Pages that are broken are answered by the status 500.
+  /// The pages of the server. The server responds with HTTP status 500 to requests for broken pages.
   private final class Content: Sendable {
     struct State {
       var count: Int
@@ -43,7 +43,7 @@ final class CityPages: Sendable {
     server = try TestServer { content.answer($0) }
   }
 
-  /// The pages that the server was asked for, sorted.
+  /// The numbers of the requested pages, sorted.
   var requested: [Int] { server.requests.compactMap { Int($0.query["page"] ?? "") }.sorted() }
 
   func setCount(_ count: Int) { content.state.withLock { $0.count = count } }

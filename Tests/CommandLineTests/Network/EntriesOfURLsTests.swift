@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// The commands about entries, which take a URL where they take a key; and `fetch url --out`.
+/// The commands about entries accept a URL in place of a key; and `fetch url --out`.
 @Suite struct EntriesOfURLsTests {
   private static let fields: TestFields = ["Cache-Control": "max-age=600", "Vary": "X-Kind"]
 
@@ -100,7 +100,8 @@ import Testing
       "\(shown.text)")
   }
 
-  /// Two URLs that share an entry do so for every command, and for what changes it; what is sent stays as it was typed.
+  /// Two URLs that share an entry do so for every command, and for every request that changes it. The URL is sent
+  /// unchanged.
   @Test(arguments: [
     ("/~a/%e2b?%7e", "/%7Ea/%E2%62?~"), ("/a/../b", "/%62"), ("/a/%2e%2E/b", "/./b"), ("/%2e%2e/b?../c", "/b?../c"),
   ])
@@ -236,7 +237,6 @@ import Testing
     expectFailure(try await Scratch().cachectl("explain", "citis"), status: 64, mentioning: ["citis", "cities"])
   }
 
-  /// What was made stale asks the origin, and stands in where it fails.
   @Test func entriesMadeStaleAreRevalidatedAndServedIfTheOriginFails() async throws {
     let engine = "lmdb"
     let scratch = try Scratch()

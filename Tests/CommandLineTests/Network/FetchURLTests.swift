@@ -43,7 +43,7 @@ import Testing
     #expect(run.text == "hello")
   }
 
-  /// What no caller asked for, such as a language, is not in the request.
+  /// The request has only the fields that the caller gave: no language, for example.
   @Test func theRequestHasNoFieldsOfItsOwn() async throws {
     let server = try TestServer(script: [TestResponse("hello")])
     let url = "http://127.1:\(server.port)/"
@@ -189,7 +189,7 @@ import Testing
     #expect(server.requests.first?.fields["Content-Length"] == "\(1 << 22)")
   }
 
-  /// An answer that is too large to be kept is passed on, and what is stored of an older one goes.
+  /// A response that is too large for the store is passed on, and an older stored response is removed.
   @Test(arguments: [(1 << 19, "64KiB", true), (1 << 19, "64KiB", false), (5_008, "1KiB", true), (5_008, "1KiB", false)])
   func anAnswerThatIsTooLargeIsPassedOn(bytes: Int, limit: String, hasLength: Bool) async throws {
     let content = Array(String(repeating: "0123456789abcdef", count: bytes / 16).utf8)
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  /// It is named as it was asked for.
+  /// The message has the URL that the user typed.
   @Test func aURLThatIsNotInTheCacheIsNamed() async throws {
     let scratch = try Scratch()
     let missing = try await scratch.cachectl("fetch", "url", "http://a.invalid/b?c=d", "--offline")

@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// An answer that breaks off is continued by the next fetch where the server shows that it is still the same.
+/// If a response breaks off, the next fetch continues it, provided that the server shows that it is unchanged.
 @Suite struct InterruptedAnswerTests {
   private static let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 3) }
 

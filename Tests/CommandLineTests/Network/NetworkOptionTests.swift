@@ -18,7 +18,7 @@ import Testing
     expectSuccess(proved)
     #expect(proved.text.contains("; stored"))
     #expect(proved.errors.isEmpty)
-    // Nothing is asked then.
+    // No request is needed.
     let hit = try await scratch.cachectl("fetch", "url", "-k", "-i", "--max-stale", "1h", server.url)
     #expect(
       hit.text.contains("; hit") && hit.errorLines.count == 1 && hit.errors.contains("stale for"), "\(hit.errors)")
@@ -50,7 +50,7 @@ import Testing
     #expect(server.count == 0)
   }
 
-  /// The same in the configuration matters once a server is asked.
+  /// The same option in the configuration matters only when a request is made.
   @Test func aFileOfTheConfigurationThatIsMissingIsNamed() async throws {
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 600))
     try scratch.configure(OriginSettings.cities(server.url))
@@ -148,7 +148,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("work")).isEmpty)
   }
 
-  /// What was stored as it came is fetched again.
+  /// A response that was stored in its coding is fetched again.
   @Test func damagedContentInTheCacheIsReplaced() async throws {
     let (scratch, sound) = (try Scratch(), TestResponse(fields: Self.fresh, "sound").gzipped())
     let server = try TestServer { _ in sound }

@@ -8,7 +8,8 @@ import Testing
   private struct Case {
     let path: String
     var arguments: [String] = ["--include"]
-    /// Whether the second answer, which comes from the cache where it may, is compared too: the cache keeps no trailers.
+    /// Whether the second response, which comes from the cache if possible, is compared too: the cache keeps no
+    /// trailers.
     var isAskedAgain: Bool { !path.contains("trailers") }
 
     init(_ path: String, _ arguments: String...) {
@@ -66,7 +67,7 @@ import Testing
     for base in [server.url, server.secureURL, server.http2URL] {
       // Over TLS, HTTP/1.1 is the same as without.
       for (number, example) in Case.all.prefix(base == server.secureURL ? 3 : .max).enumerated() {
-        // What is stored of one case is not an answer to another.
+        // The stored response of one case is not served for another.
         let url = "\(base)\(example.path)?\(number)"
         let curl = try await curl(scratch, server, example.arguments + [url])
         #expect(curl.status == 0, "curl \(example) \(url): \(curl.errors) \(server.errors)")

@@ -10,7 +10,7 @@ enum OriginSettings {
       {"id": "/SALEM", "name": "SALEM", "subName": null, "revenue": null, "organizationCount": null}]}
     """
 
-  /// A server of `page` whose answers are fresh for `age` seconds, and then stand in for ten minutes.
+  /// A server of `page` whose responses are fresh for `age` seconds, and can then be served stale for ten minutes.
   static func cityServer(freshFor age: Int = 600) throws -> TestServer {
     let fields: TestFields = ["Cache-Control": "max-age=\(age), stale-if-error=600", "ETag": "\"cities\""]
     return try TestServer { TestResponse.json(page, fields: fields).validated(for: $0) }
@@ -21,7 +21,7 @@ enum OriginSettings {
     #""cities": {"kind": "\#(kind)", "baseURL": "\#(url)", "timeout": "10m"\#(more)}"#
   }
 
-  /// Movies from the server at `url`, whose key stands in the variable `KEY`.
+  /// Movies from the server at `url`, whose key is in the variable `KEY`.
   static func movies(_ url: String, more: String = "") -> String {
     """
     "movies": {"kind": "tmdb", "baseURL": "\(url)", "imagesBaseURL": "\(url)", "apiKey": {"env": "KEY"}, "timeout": "10m"\(more)}

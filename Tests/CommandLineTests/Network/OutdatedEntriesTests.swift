@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// What the cache must not show any more, or not without saying so.
+/// Responses that the cache must not show any more, or only with a warning.
 @Suite struct OutdatedEntriesTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]
   /// Stale for 90 seconds when it comes.

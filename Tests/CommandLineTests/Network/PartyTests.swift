@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// What one user, tenant or virtual host was given is shown to no other.
+/// A response for one user, tenant or virtual host is not shown to another.
 @Suite struct PartyTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
 

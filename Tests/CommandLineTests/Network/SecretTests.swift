@@ -8,13 +8,13 @@ import Testing
   private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiJzZWNyZXQifQ.c2lnbmF0dXJl"
   private static let password = "hunter2/with+signs"
 
-  /// What must not be found: each secret as it is, as it stands in a URL, and in base64.
+  /// The texts that must not be found: each secret unchanged, percent-encoded, and in base64.
   private static let traces: [Data] = [key, token, password].flatMap { secret in
     let encoded = secret.replacing("/", with: "%2F").replacing("+", with: "%2B")
     return [secret, encoded, Data(secret.utf8).base64EncodedString()].map { Data($0.utf8) }
   }
 
-  /// Ways to answer, good and bad, that repeat `secret` where a server might.
+  /// Responses, good and bad, that repeat `secret` in the places in which a server might.
   private static func responses(_ secret: String, closed: ClosedPort) -> [TestResponse?] {
     [
       nil, .json(#"{"status_code": 7, "status_message": "Invalid key \#(secret)"}"#, status: 401),
@@ -37,7 +37,7 @@ import Testing
     let environment = ["KEY": credential, "PASSWORD": Self.password]
     let echoes = Self.responses(Self.password, closed: closed)
     for (response, echo) in zip(Self.responses(credential, closed: closed), echoes) {
-      // The images are asked without the key: what could repeat it is the search alone.
+      // The images are requested without the key. Only the search could repeat it.
       for (command, override) in [
         (["movies", "--query", "x"], response), (["cities"], echo), (["poster", "/a.png"], echo),
       ] {

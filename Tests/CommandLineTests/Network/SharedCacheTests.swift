@@ -1,7 +1,7 @@
 import TestOrigin
 import Testing
 
-/// What is for one user only, in a cache of one and in a cache of several.
+/// Responses for one user only, in a private cache and in a shared cache.
 @Suite struct SharedCacheTests {
   @Test(arguments: [(false, "private, max-age=600"), (true, "private, max-age=600"), (true, "max-age=600")])
   func privateAnswersAreStoredInAPrivateCacheOnly(isShared: Bool, directives: String) async throws {

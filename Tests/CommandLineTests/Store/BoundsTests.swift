@@ -76,7 +76,7 @@ import Testing
     #expect(try await pages(scratch) == ["0"])
   }
 
-  /// What another process prevents is a warning too, like a store that is full.
+  /// If another process prevents a write, that is a warning too, like a full store.
   @Test func aFetchThatCannotStoreBecauseTheStoreIsLockedSucceeds() async throws {
     let scratch = try Scratch()
     expectSuccess(try await scratch.cachectl("--backend", "plist", "fetch", "cities"))

@@ -13,7 +13,7 @@ import Testing
     try scratch.write(#"{\#(short), "origin": {\#(OriginSettings.cities(server.url))}}"#, to: "short.json")
     let options = ["--backend", engine]
     expectSuccess(try await scratch.cachectl(options + ["fetch", "movies", "--query", "heat"]))
-    // Last, because a write removes what has expired before it.
+    // Last, because a write first removes the expired entries.
     expectSuccess(try await scratch.cachectl(options + ["--config", scratch.path("short.json"), "fetch", "cities"]))
     let before = try await scratch.cachectl(options + ["ls", "--output", "json"]).document()["entries"]?.elements ?? []
     #expect(before.count { $0["state"] == "expired" } == 1 && before.count == 3)

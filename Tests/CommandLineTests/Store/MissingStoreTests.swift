@@ -46,7 +46,6 @@ import Testing
     #expect(!scratch.exists("home"))
   }
 
-  /// What fills a store creates it.
   @Test(arguments: Contract.inTurn([["import", "/dev/null"], ["fetch", "cities"]]))
   func whatFillsAStoreCreatesIt(engine: String, command: [String]) async throws {
     let scratch = try Scratch()

@@ -12,7 +12,7 @@ import Testing
     ["rm", "--namespace", "cities", "--yes"], ["compact"], ["import", "export"],
   ]
 
-  /// What the program has recorded of the use of a store.
+  /// The program's records of the use of a store.
   private func usage(_ scratch: Scratch) throws -> [String: Data] {
     let names = scratch.names(below: "home").filter { $0.hasSuffix(".uses") }
     return Dictionary(uniqueKeysWithValues: try names.map { ($0, try scratch.read("home/\($0)")) })

@@ -25,7 +25,7 @@ import Testing
     return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
   }
 
-  /// Imports `entry` over what is there, with the right checksum.
+  /// Imports `entry` with the right checksum, and replaces the stored one.
   private func forge(_ scratch: Scratch, _ entry: [String: Any]) async throws {
     var entry = entry
     entry["checksum"] = nil

@@ -57,7 +57,7 @@ import Testing
     #expect(try await keys(scratch, engine) == [all.last])
   }
 
-  /// What shells ask for when the completion key is pressed.
+  /// The listings that shells request when the user presses the completion key.
   @Test(arguments: Contract.persistentEngines)
   func shellsCompleteKeysAndNamespaces(engine: String) async throws {
     let scratch = try await store(engine)
@@ -81,7 +81,7 @@ import Testing
     #expect(list.contains("sqlite,lmdb") && !list.contains("sqlite,sqlite"), "\(list)")
   }
 
-  /// A completion is asked for again if it is empty: on a busy machine it may have given up after its second.
+  /// An empty completion is requested again: on a busy machine, the first one may have given up after its second.
   private func completion(_ words: [String], _ scratch: Scratch) async throws -> Run {
     for _ in 1..<30 {
       let run = try await scratch.cachectl(["__complete", "fish"] + words)
@@ -121,7 +121,7 @@ import Testing
     #expect(seen == all)
   }
 
-  /// Where the data has no place for the cursor, stderr has.
+  /// If the data has no place for the cursor, it is printed on stderr.
   @Test(arguments: ["table", "ndjson", "csv"])
   func theCursorOfALimitedListingIsPrinted(format: String) async throws {
     let scratch = try await store("sqlite")

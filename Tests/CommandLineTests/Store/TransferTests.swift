@@ -47,7 +47,7 @@ import Testing
       .document()
     let cities = try #require(lines.first { $0["key"]?.text == Contract.citiesKey })
     for name in ["attributes", "contentType", "payload"] { #expect(cities[name] == shown[name], "\(name)") }
-    // A view leaves out milliseconds where there are none.
+    // A view leaves out milliseconds if there are none.
     #expect(cities["storedAt"]?.text?.replacing(".000Z", with: "Z") == shown["storedAt"]?.text)
     let poster = try #require(lines.first { $0["key"]?.text?.hasPrefix("posters/") == true })
     #expect(poster["payload"] == nil)
@@ -231,7 +231,7 @@ import Testing
     #expect(run.output.range(of: try scratch.read("file")) != nil)
   }
 
-  /// As /dev/stdout does: the link must not give way to a file, and what was written before it stays.
+  /// /dev/stdout is such a link: a file must not replace the link, and the text that was written before stays.
   @Test(arguments: [1, 2])
   func aLinkToAStreamIsThatStream(stream: Int) async throws {
     let scratch = try await store("sqlite")

@@ -26,7 +26,7 @@ import Testing
     #expect(entry["payload"]?.text?.contains("\"items\"") == true)
     let (stored, size) = (try #require(entry["bytes"]?.number), try #require(entry["payloadBytes"]?.number))
     #expect(stored < size)
-    // What needs no key.
+    // These commands need no key.
     for command in [["ls"], ["verify"], ["export"], ["stats"]] {
       let run = try await scratch.cachectl(command)
       expectSuccess(run)

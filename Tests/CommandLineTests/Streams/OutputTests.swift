@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The formats, and what goes to which stream.
+/// The formats, and the stream of each kind of output.
 @Suite struct OutputTests {
   static let commands = [
     ["fetch", "cities"], ["fetch", "movies", "--query", "star wars"], ["fetch", "poster", "/2201.png"], ["queries"],

@@ -28,7 +28,7 @@ enum JSON: Equatable, Sendable, Decodable {
     }
   }
 
-  /// The member called `name`; `nil` if there is none, or this is no object.
+  /// The member called `name`; `nil` if there is none, or if this is not an object.
   subscript(_ name: String) -> JSON? { if case .object(let members) = self { members[name] } else { nil } }
 
   /// The elements of a list; none if this is something else.

@@ -71,7 +71,7 @@ final class PseudoTerminal: Sendable {
     return text
   }
 
-  /// What was written so far.
+  /// The text written so far.
   var text: String { state.withLock { $0.text } }
 
   private func closeDevice() {

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What a process that ended has left: its status and what it wrote.
+/// The result of a process that ended: its status and its output.
 struct Run: Sendable {
-  /// The status; 128 and the number of the signal where one ended the process, as shells have it.
+  /// The exit code; 128 and the number of the signal if a signal ended the process, as shells report it.
   let status: Int32
   let output: Data
   let errors: String

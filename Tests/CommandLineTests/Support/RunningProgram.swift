@@ -4,9 +4,9 @@ import CacheBase
 import Synchronization
 import TestOrigin
 
-/// A program that is under way. What it writes goes to files: no pipe can fill up, whatever it writes.
+/// A program that is running. Its output is written to files, because a pipe can fill up.
 ///
-/// It is spawned directly: Foundation's `Process` was seen to crash where many are started at once.
+/// It is spawned directly: Foundation's `Process` has crashed when many were started at once.
 final class RunningProgram: Sendable {
   /// How many programs run at once: more would only wait for each other.
   static let turnstile = Turnstile(places: 4)
@@ -76,7 +76,7 @@ final class RunningProgram: Sendable {
 
   /// Waits for the end.
   ///
-  /// - Throws: `HangingProgram` where it does not come.
+  /// - Throws: `HangingProgram` if it does not end.
   func end() async throws -> Run {
     let isLate = Mutex(false)
     // A queue keeps even a cancelled item until its time comes: it must not keep the folder.

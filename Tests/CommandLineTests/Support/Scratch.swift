@@ -38,7 +38,7 @@ final class Scratch: Sendable {
     try write(text, to: Scratch.configuration)
   }
 
-  /// Where the user's own configuration file is.
+  /// The path of the user's own configuration file.
   static let configuration = "user/config/cachectl/config.json"
 
   func read(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path(name))) }

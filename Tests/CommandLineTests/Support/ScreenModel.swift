@@ -1,4 +1,4 @@
-/// What a terminal shows after what was written to it: as much of one as the tool makes use of.
+/// The screen of a terminal after the given output, as far as the tool uses a terminal's functions.
 struct ScreenModel {
   private let columns: Int
   private let rows: Int

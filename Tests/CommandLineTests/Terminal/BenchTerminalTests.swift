@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a benchmark shows on a terminal while it runs, and in the end.
+/// The output of a benchmark on a terminal, while it runs and at its end.
 @Suite(.timeLimit(.minutes(30))) struct BenchTerminalTests {
   private static let arguments = [
     "bench", "--backends", "sqlite,lmdb,memory", "--workload", "ycsb-b", "--entries", "20", "--operations", "100",

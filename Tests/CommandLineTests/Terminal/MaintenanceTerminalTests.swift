@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the commands about a store show on a terminal, and what they ask there.
+/// The output and questions of the commands about a store on a terminal.
 @Suite(.timeLimit(.minutes(30))) struct MaintenanceTerminalTests {
   private func store() async throws -> Scratch {
     let scratch = try Scratch()
