@@ -43,7 +43,8 @@ import Testing
     #expect((try? whole(text) { json throws(JSONReader.Failure) in try json.boolean() }) == expected)
   }
 
-  /// The ends of strings are looked for in pieces: so each length is tried, and what is special at each place.
+  /// The reader searches for the end of a string in blocks. So each length is tested, with a special character at each
+  /// place.
   @Test(arguments: [
     (UInt8(ascii: "\\"), "n", "\n"), (UInt8(ascii: "\\"), "u00e9", "é"), (0xC3, "\u{A9}", "é"), (0x7F, "", "\u{7F}"),
     (0x20, "", " "), (0x21, "", "!"), (0x23, "", "#"), (0x5B, "", "["), (0x5D, "", "]"),

@@ -81,7 +81,7 @@ struct FetchTests {
 
 /// One row of the table of fetch tests: the request, and the behavior of storage and origin.
 struct FetchCase: Sendable, CustomStringConvertible {
-  /// What the storage holds; times are relative to the fetch.
+  /// The entry in the storage; times are relative to the fetch.
   enum Stored: CaseIterable, Sendable {
     case none, fresh, tooOld, stale, withinMaxStale, atMaxStale, pastMaxStale, tooOldWithinMaxStale, pastStaleIfError
   }

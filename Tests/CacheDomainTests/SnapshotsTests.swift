@@ -126,7 +126,7 @@ struct SnapshotTransformTests {
     #expect(try await deferred.explanation() == Fixtures.explanation)
   }
 
-  /// What went wrong on the way is said, once, and the rest of the other sequence does not repeat it.
+  /// A warning from an earlier step is reported once, and the rest of the other sequence does not repeat it.
   @Test func warningsOnTheWayAreKept() async {
     @Sendable func step(_ value: Int, _ warnings: [String], next: Snapshots<Int>.Producer? = nil) -> Snapshots<Int>.Step
     {

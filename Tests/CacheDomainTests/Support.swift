@@ -1,7 +1,7 @@
 import CacheDomain
 import Synchronization
 
-/// What happened, in order.
+/// The events, in order.
 final class Journal: Sendable {
   private let lines = Mutex<[String]>([])
 

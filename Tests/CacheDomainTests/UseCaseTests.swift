@@ -2,7 +2,7 @@ import CacheDomain
 import Testing
 
 struct UseCaseTests {
-  /// Repositories that write down what they are asked.
+  /// Repositories that record their calls.
   struct FakeRepository: CityRepository, MoviesRepository, MovieQueriesRepository {
     let journal = Journal()
     var pages = 1

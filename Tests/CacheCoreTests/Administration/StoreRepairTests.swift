@@ -125,7 +125,7 @@ struct StoreRepairTests {
     #expect(try await StoreAdministration(store.store).verify().issues.isEmpty)
   }
 
-  /// What another process has stored meanwhile is newer.
+  /// Another process has stored a newer entry in the meantime.
   @Test func anEntryThatIsThereAlreadyStays() async throws {
     let store = try await TestStore()
     var metadata = Self.entry(1).metadata
@@ -136,7 +136,7 @@ struct StoreRepairTests {
     #expect(try await store.store.read(Self.key(1)) { bytes, _ in bytes.count }?.value == 1)
   }
 
-  /// A shell does not know combining marks: what is before one is not part of a letter.
+  /// A shell does not know combining marks: the character before one is not part of a letter.
   @Test func thePathInACommandIsOneWord() {
     for (path, word) in [
       ("/a/b-1_2", "p=/a/b-1_2"), ("/a b", "'p=/a b'"), ("/it's", #"'p=/it'\''s'"#), ("/ä", "p=/ä"),
@@ -161,7 +161,8 @@ struct StoreRepairTests {
     #expect(code == .noSpace)
   }
 
-  /// What the reading process passes on of `engine`: the keys read and lost, and whether it came to the end.
+  /// Returns the keys that a process read from `engine`, the keys that it lost, and the error code if it did not reach
+  /// the end.
   private func read(
     _ engine: any StorageEngine, isDescending: Bool, limit: Int = 10
   ) async throws -> (read: [CacheKey], lost: [CacheKey], code: CacheError.Code?) {
@@ -230,7 +231,7 @@ struct StoreRepairTests {
     #expect(report.saved == 1_000 && report.lost.isEmpty && report.possiblyLost.count == 1)
   }
 
-  /// A damaged tree may lead back to where it came from.
+  /// A damaged tree may contain a cycle.
   @Test func aListingWithACycleEnds() async throws {
     let test = try await TestStore()
     try await test.engine.store((0..<30).map(Self.entry))

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// What the engine drops by itself needs no walk.
+  /// Expired entries are dropped by the engine itself, without a scan.
   @Test func aCompactionIsTheEngines() async throws {
     try await put(["a"], kept: .seconds(1))
     test.clock.advance(by: .seconds(100))

@@ -12,8 +12,8 @@ enum Effort {
   static let rounds = number("BOUNDS_ROUNDS")
   static let seed = UInt64(number("BOUNDS_SEED"))
 
-  /// The pairs of an engine and one of `policies`. The core chooses what is evicted, whatever the engine: so one engine is
-  /// tried with all policies, and each other engine with one.
+  /// The pairs of an engine and one of `policies`. The core chooses the evictions in the same way for every engine. So
+  /// one engine is tested with all policies, and each other engine with one.
   static func pairs(_ policies: [EvictionPolicy]) -> [(TestedEngine, EvictionPolicy)] {
     TestedEngine.all.enumerated().flatMap { index, engine in
       let chosen = index == 0 || rounds > 1 ? policies : [policies[index % policies.count]]
@@ -132,7 +132,7 @@ struct History {
     return "remove \(key)"
   }
 
-  /// What is in the namespace of leases does not count, and never goes.
+  /// The namespace of leases does not count, and is never evicted.
   private mutating func putLease(_ handle: Int) async throws -> String {
     let key = try CacheKey("leases/v1/\(Int.random(in: 0..<4, using: &generator))")
     let entry = BoundsModel.Entry(bytes: 0, storedAt: model.now, retainUntil: model.now + 5)
@@ -210,7 +210,7 @@ extension BoundsModel.Entry {
   }
 }
 
-/// What a store with limits must hold, told in the plainest way: everything is sorted again each time.
+/// The simplest model of a store with limits: it sorts all entries each time.
 struct BoundsModel {
   struct Entry: Equatable {
     var bytes: Int
@@ -230,10 +230,10 @@ struct BoundsModel {
   /// The entries, without leases.
   var entries: [String: Entry] = [:]
   var leases: [String: Entry] = [:]
-  /// What was stored last under each key and neither removed nor replaced since, whether or not it had to go.
+  /// The last entry stored under each key, unless it was removed or replaced; evicted entries are included.
   private(set) var stored: [String: Entry] = [:]
   var evictions = 0
-  /// What the log knows, and what each handle has not yet told it.
+  /// The uses in the log, and the uses of each handle that are not in it yet.
   private var logged: [String: Use] = [:]
   private var pending: [[String: Use]]
 
@@ -311,7 +311,8 @@ struct BoundsModel {
     return living.sorted { (cost($0), $0.used, $0.stored, $0.key) < (cost($1), $1.used, $1.stored, $1.key) }
   }
 
-  /// What was never used, but for the newest fifth of `entries`; what was used; then the newest.
+  /// The entries that were never used, except the newest fifth of `entries`; then the entries that were used; then the
+  /// newest.
   private func firstInFirstOut(_ living: [Living], among entries: [String: Entry]) -> [Living] {
     let stored = entries.values.map(\.storedAt).sorted(by: >)
     let newest = stored.isEmpty ? 0 : stored[max(1, stored.count / 5) - 1]

@@ -91,10 +91,10 @@ final class Scratch: Sendable {
     folder = try TestFolder()
   }
 
-  /// What another process knows of the use of the store.
+  /// The uses of the store that another process knows.
   var uses: StoreUse { StoreUse(UseTable(path: folder.path + "/uses", capacity: 10_000)) }
 
-  /// `count` handles on the store, which are one and the same where the engine does not share its store.
+  /// Returns `count` handles on the store. If the engine does not share its store, all of them are the same handle.
   func open(_ count: Int = 1) async throws -> [any StorageEngine] {
     let isShared = plugin.declaration.capabilities.contains(.shared)
     var engines: [any StorageEngine] = []

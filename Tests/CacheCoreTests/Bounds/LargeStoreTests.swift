@@ -155,8 +155,8 @@ struct LargeStoreTests {
     let engine = subject.engines[0]
     let (scans, batches) = (engine.scans, engine.batches.count)
     for number in 0..<110 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
-    // Eleven go at once: six pages are looked at, and a seventh where a stretch ends; the first choice also looks up
-    // the size of what is replaced.
+    // Eleven entries are evicted at once. A choice reads six pages, and a seventh if a range ends; the first choice
+    // also looks up the size of the entry that is replaced.
     #expect(engine.scans - scans <= 10 * 9 + 1)
     #expect(engine.batches.count - batches <= 110 + 10)
     #expect(subject.stores[0].uses.counts.evictions >= 110)
@@ -172,7 +172,7 @@ struct LargeStoreTests {
     let gone = try (0..<640).filter { !left.contains(try Self.key($0 * 37 % 640)) }
     #expect(gone.count { $0 < 320 } > gone.count * 9 / 10, "\(gone)")
     #expect(gone.count { $0 >= 480 } <= gone.count / 50, "\(gone)")
-    // Of what is left half expires, all over the store.
+    // Half of the remaining entries expire, all over the store.
     subject.reopen()
     for (index, key) in left.sorted().enumerated() where index.isMultiple(of: 2) {
       try await subject.put(key, bytes: 10, kept: 5)
@@ -218,8 +218,8 @@ struct LargeStoreTests {
     #expect(try await engine.count().total().entries <= 320)
   }
 
-  /// What goes, goes in the batch that writes: where that fails, nothing has changed. Where much has to go, it goes in
-  /// several batches, and the next write continues after the last one made.
+  /// Evictions are part of the batch that writes: if it fails, nothing has changed. If many entries are evicted,
+  /// several batches remove them, and after a failure the next write continues after the last batch made.
   @Test func anEvictionThatBreaksOffLosesNothingElse() async throws {
     var subject = try await Self.full(320)
     let engine = subject.engines[0]
@@ -281,7 +281,7 @@ struct LargeStoreTests {
     #expect(try await engine.count().total().entries <= 100)
   }
 
-  /// What was counted before others removed most of the store does not decide how many entries go.
+  /// A count from before other processes removed most of the store does not decide how many entries are evicted.
   @Test func aCountIsNotTrustedAfterTheStoreShrank() async throws {
     var subject = try await Self.full(640)
     let engine = subject.engines[0]
@@ -342,7 +342,7 @@ struct LargeStoreTests {
     let limits = StoreLimits(maxEntries: 100, maxBytes: 10_000, eviction: .none)
     let subject = try await Subject(limits, handles: 1)
     for number in 0..<100 { try await subject.put(Self.key(number), bytes: 10, kept: number == 50 ? 10 : 1_000_000) }
-    // The engine's bound stays where this one was.
+    // The engine keeps the bound of the entry that is replaced.
     try await subject.put(Self.key(0), bytes: 10, kept: 5)
     try await subject.put(Self.key(0), bytes: 10)
     subject.scratch.clock.advance(by: .milliseconds(5))
@@ -380,7 +380,7 @@ struct LargeStoreTests {
     #expect(lost.count { $0 * 37 % count > count / 2 } <= lost.count / 50)
   }
 
-  /// A process that starts for each write looks where the last one stopped.
+  /// A process that starts for each write continues at the position of the last one.
   @Test func thePlaceIsKeptFromOneProcessToTheNext() async throws {
     let subject = try await Self.full(640)
     for number in 0..<320 {

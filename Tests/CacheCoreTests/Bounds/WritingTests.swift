@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheCore
 
-/// What a write does to a store with limits, one thing at a time.
+/// The effects of a write on a store with limits, one by one.
 struct WritingTests {
   /// A store in which every write goes through `engine`.
   private struct Subject {
@@ -105,7 +105,7 @@ struct WritingTests {
     #expect(error?.message.contains("eviction is none") == true)
     #expect(try await subject.names() == [0, 2, 3])
     #expect(subject.store.uses.counts.evictions == 0)
-    // What replaces an entry needs no room.
+    // A replacement needs no room.
     try await subject.put(2, bytes: 9)
     #expect(try await subject.names() == [0, 2, 3])
   }
@@ -189,7 +189,8 @@ struct WritingTests {
     let names = try await subject.names()
     #expect(names == Array((300 - names.count)..<300))
     #expect(names.count <= 192 && names.count >= 192 - 3)
-    // Each choice makes room for four, and costs a scan for the size of what is replaced and one for all entries.
+    // Each choice makes room for four entries. It costs a scan for the size of the replaced entry, and one for all
+    // entries.
     #expect(subject.engine.scans <= 2 * (108 / 4 + 1) + 2)
   }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-/// Several processes over one store. The test controls the time, the store and what is known about the processes.
+/// Several processes over one store. The test controls the time, the store and the table of processes.
 struct CoalescingTest {
   static let duration = Duration.seconds(10)
 

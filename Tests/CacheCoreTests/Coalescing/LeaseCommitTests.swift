@@ -110,7 +110,7 @@ import Testing
   private static let request = CitiesRequestDTO(origin: "counting", query: CitiesQuery())
 
   /// Fetches a page in several processes while a lease keeps all of them waiting, then makes the lease vanish, and
-  /// returns how often the origin was asked.
+  /// returns the number of requests to the origin.
   private func asks(
     storing answer: CitiesPageDTO? = nil, cacheControl: String = "max-age=60"
   ) async throws -> (asks: Int, answered: Int) {

@@ -29,7 +29,8 @@ import Testing
     #expect(test.time.sleeps.isEmpty)
   }
 
-  /// Another process may succeed, or continue what has arrived. The callers of the same process share the failure.
+  /// Another process may succeed, or continue the incomplete response. The callers of the same process share the
+  /// failure.
   @Test func aResponseThatBrokeOffIsRequestedAgainByAnotherProcess() async throws {
     let test = try await CoalescingTest()
     let (here, there) = (test.coalescer(1), test.coalescer(2))

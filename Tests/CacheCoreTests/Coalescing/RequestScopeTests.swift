@@ -72,7 +72,7 @@ import Testing
   { #expect(Lease.scope(of: try CacheKey(key)) == nil) }
 }
 
-/// Leases are hidden from listings, unless their namespace is asked for by name.
+/// A listing hides leases, unless the caller names their namespace.
 struct HiddenLeasesTests {
   private static let selections: [(EntrySelection, isShown: Bool, isRemoved: Bool)] = [
     (EntrySelection(prefix: "lea"), false, false), (EntrySelection(namespace: "cities"), false, false),

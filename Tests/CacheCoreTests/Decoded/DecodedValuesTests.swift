@@ -35,7 +35,7 @@ struct DecodedValuesTests {
     let before = engine.reads
     for _ in 0..<10 { #expect(try await store.read(try CacheKey("notes/a"), codec)?.value == "a") }
     #expect(counted.decoded == 1)
-    // The engine is asked for its count from the second read on.
+    // From the second read on, the engine must return its count.
     #expect(engine.reads - before == (counts ? 2 : 10))
   }
 

@@ -147,7 +147,7 @@ struct CredentialKeyTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/home") == ["a.key"])
   }
 
-  /// What is there and is not a key is not replaced.
+  /// A file that is not a key is not replaced.
   @Test(arguments: [0, 31, 33, 5_000]) func anotherFileIsLeftAlone(count: Int) throws {
     let folder = Folder()
     try FileManager.default.createDirectory(atPath: folder.path + "/home", withIntermediateDirectories: true)

@@ -88,7 +88,7 @@ struct EvictionSweepTests {
     #expect(sweep.stretches.count <= most && sweep.stretches.count >= most - 1)
   }
 
-  /// What the sweep visits within a short time comes from all parts of the store.
+  /// Within a short time, the sweep visits entries in all parts of the store.
   @Test(arguments: [2_000, 30_000]) func visitsAreSpreadOverTheStore(count: Int) throws {
     let keys = try Keys(0..<count)
     var sweep = EvictionSweep(at: try Keys.key(0))

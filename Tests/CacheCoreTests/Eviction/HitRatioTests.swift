@@ -8,7 +8,7 @@ import Testing
 
 /// How well a cache does whose victims are chosen among some entries, compared with exact LRU. No engine takes part.
 struct HitRatioTests {
-  /// A cache of keys in order, with what is known of each.
+  /// A cache of keys in order, with the known facts about each.
   private struct SampledCache {
     let policy: EvictionPolicy
     let capacity: Int
@@ -223,7 +223,7 @@ struct VictimSearchTests {
     let count = VictimSearch.maximumVictims + 5_000
     let now = Timestamp(milliseconds: Int64(count))
     var search = VictimSearch(.fifo, needed: .init(entries: count, payloadBytes: 0), spareCount: 7, now: now)
-    // The entries offered last go first.
+    // The entries offered last are evicted first.
     search.offer(try (0..<count).map { try Self.entry($0, bytes: 0, storedAt: Int64(count - $0)) }) { _ in [] }
     let choice = search.choose()
     #expect(choice.isBeginning && !choice.isEnough)

@@ -68,7 +68,8 @@ struct SuiteCase: Sendable {
   }
 }
 
-/// A request of a case: what the client sends, what the origin answers if it is asked, and the expectations for both.
+/// A request of a case: what the client sends, what the origin responds if it gets the request, and the expectations
+/// for both.
 struct SuiteExchange: Sendable {
   /// The expected origin of the answer.
   enum Provenance: Sendable {

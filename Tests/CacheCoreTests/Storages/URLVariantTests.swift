@@ -209,7 +209,7 @@ struct URLVariantTests {
     }
   }
 
-  /// An eviction by use takes the signpost of what is used last of all.
+  /// An eviction by use removes the signpost of a used response last.
   @Test func aHitIsAUseOfTheSignpostToo() async throws {
     for language in ["de", "fr"] { try await store(language) }
     let key = try await store("de")

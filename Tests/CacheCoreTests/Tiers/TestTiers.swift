@@ -9,9 +9,9 @@ import TestStorage
 /// changes as a test says.
 final class TestTiers: Sendable {
   let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
-  /// What all machines share.
+  /// The store that all machines share.
   let remote = RegistryPlugin()
-  /// What is on this machine.
+  /// The store on this machine.
   let local = RegistryPlugin()
   /// How the remote engine misbehaves.
   private let faults = Mutex(Faults())

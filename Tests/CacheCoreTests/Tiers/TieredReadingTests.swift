@@ -151,7 +151,7 @@ import Testing
     for _ in 0..<2 { #expect(try await engine.text("cities/a") == "b") }
   }
 
-  /// A read that finds, while a write is under way, what was there before, and arrives after it.
+  /// A read finds the old entry while a write is in progress, and returns after the write.
   @Test func anAnswerFromBeforeAWriteIsNotTrustedAfterIt() async throws {
     try await tiers.other().store("a")
     let engine = try await tiers.open()
@@ -189,7 +189,7 @@ import Testing
     #expect(try await tiers.localAlone().text("cities/9") == nil)
   }
 
-  /// A sample of the hits is enough to keep what is used.
+  /// A sample of the hits is enough to keep the used entries.
   @Test func aCopyThatIsReadOftenIsNotEvicted() async throws {
     let engine = try await tiers.open(limits: StoreLimits(maxEntries: 4, maxBytes: 1 << 20))
     for number in 0..<40 {
@@ -218,7 +218,7 @@ import Testing
     #expect(tiers.remoteReads == reads)
   }
 
-  /// What a caller finds damaged is read from the remote store, and copied again. The other copies stay.
+  /// If a caller finds a copy damaged, the entry is read from the remote store and copied again. The other copies stay.
   @Test func aDamagedCopyIsReplaced() async throws {
     let engine = try await tiers.open()
     try await engine.store("a")

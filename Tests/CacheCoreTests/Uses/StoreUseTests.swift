@@ -8,7 +8,7 @@ import Testing
 
 @testable import CacheCore
 
-/// What a process knows of the use of a store, and when it writes that.
+/// The uses of a store that a process knows, and the time when it writes them.
 @Suite final class StoreUseTests {
   private let folder = NSTemporaryDirectory() + "store-use-" + UUID().uuidString
 
@@ -83,7 +83,7 @@ import Testing
     #expect(try uses.histories(of: [keys[0]]) == [Self.history(9, 3)], "what is known is not made less")
   }
 
-  /// Looks a key up `count` times, at times `step` milliseconds apart, and waits for what is written meanwhile.
+  /// Looks a key up `count` times, at times `step` milliseconds apart, and waits for each write meanwhile.
   private func useOften(_ uses: StoreUse, _ count: Int, step: Int64, from start: Int64 = 1_000_000) async throws {
     let digest = AccessRecord.digest(of: try CacheKey("a/1"))
     for number in 0..<Int64(count) { uses.countLookUp(digest, at: Timestamp(milliseconds: start + number * step)) }
@@ -263,8 +263,8 @@ import Testing
     #expect(try await store.close()?.code == .cannotCreate)
   }
 
-  /// What was recorded ahead of a clock that was set back gives way to the next use. Processes that add their uses a
-  /// while later, or moved entries, change nothing.
+  /// If the clock was set back, the next use replaces a use recorded ahead of it. Processes that add their uses a while
+  /// later, or moved entries, change nothing.
   @Test(arguments: [(30 * 86_400, 1), (86_401, 1), (86_400, 0), (60, 0)] as [(Int64, Int)])
   func usesAheadOfAClockThatWasSetBackHeal(ahead: Int64, heals: Int) async throws {
     let (key, now) = (try CacheKey("a/1"), Int64(1_700_000_000_000))

@@ -5,7 +5,7 @@ import TestStorage
 import Testing
 @testable import CacheCore
 
-/// What reads a whole store returns what comes before damage, and then fails with it.
+/// Operations on a whole store return the entries before the damage, and then fail with it.
 struct DamagedStoreTests {
   private let damage = Damage(entries: [], prefixes: ["movies/"])
 
@@ -143,7 +143,7 @@ struct Damage: Sendable {
   var isListed = false
   /// Whether the check of the structure names them, and a scan that meets one.
   var isNamed = true
-  /// Where a scan that meets an unreadable entry says that it can continue.
+  /// The position at which a scan that meets an unreadable entry says that it can continue.
   var position: @Sendable (CacheKey) -> String? = { _ in nil }
   /// Prefixes under which no key can be listed, as with one damaged file per namespace.
   var prefixes: [String] = []

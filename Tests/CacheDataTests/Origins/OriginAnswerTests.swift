@@ -184,7 +184,7 @@ struct OriginAnswerTests {
   }
 }
 
-/// Reading an origin's JSON: each kind of value, and the position in what is said about a wrong one.
+/// Reading an origin's JSON: each kind of value, and the position in the message about a wrong one.
 struct AnswerValueTests {
   private static let body = #"""
     {"text": "a", "whole": 2, "fraction": 1.07, "flag": true, "list": [1, "x"], "rates": {"EUR": 1.07, "CHF": "one"},

@@ -111,7 +111,7 @@ import Testing
     for number in 1...count {
       for reader in readers {
         #expect(try await reader.next()?.count == 65_536)
-        // The window, the piece that fills it, and one that is asked for.
+        // The pieces in the window, the piece that fills it, and one that is requested.
         #expect(origin.pulls <= number + 6)
       }
     }
@@ -274,7 +274,7 @@ private final class ManualOrigin: Sendable {
 
   init(length: Int? = nil) { self.length = length }
 
-  /// How often content was asked for, and what the owner was told.
+  /// The number of pulls, and the outcomes that the owner was told.
   var pulls: Int { state.withLock(\.pulls) }
   var outcomes: [String] { state.withLock(\.outcomes) }
 

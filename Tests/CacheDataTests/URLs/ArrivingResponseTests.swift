@@ -214,7 +214,7 @@ import Testing
     #expect(try await fetch(server, policy: .cacheOnly).value.body == Array("b".utf8))
   }
 
-  /// Who joins late gets the age of the response, and what is left of its lifetime.
+  /// A caller who joins late gets the age of the response, and the rest of its lifetime.
   @Test func aLateCallerGetsTheAgeOfTheResponse() async throws {
     let server = StagedServer(HTTP.ResponseHead(status: 200, fields: Self.fresh))
     server.send("a")
@@ -331,7 +331,7 @@ private final class StagedServer: DataTransferService {
 
   func breakOff() { breaking()() }
 
-  /// What breaks off the present content, even after a restart.
+  /// Returns a closure that breaks off the present content, even after a restart.
   func breaking() -> @Sendable () -> Void {
     let source = state.withLock { $0.source }
     return { source.yield(.failure(CacheError(.originUnreachable, "it broke off", hint: "wait"))) }

@@ -4,7 +4,7 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-/// Incomplete responses in the store: the cache asks for what is missing, and checks what it gets.
+/// Incomplete responses in the store: the cache requests the missing part, and checks the response.
 struct CompletionTests {
   private static let url = "http://a.example/x"
   private static let text = "abcdef"

@@ -45,7 +45,7 @@ import Testing
     #expect(bench.storage.keys.isEmpty == isInvalidated)
   }
 
-  /// The failure says so if the cache could not remove what is no longer valid.
+  /// The failure says so if the cache could not remove the invalid response.
   @Test func failedInvalidationsArePartOfTheFailure() async throws {
     let failing = FakeTransfer(
       failing: CacheError(
@@ -116,7 +116,7 @@ import Testing
     #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
   }
 
-  /// Before the server is asked, the cache is searched again for what another task has stored meanwhile.
+  /// Before the request, the cache searches the store again, because another task may have stored a response meanwhile.
   @Test func aStorageThatFailsAtTheSecondLookUpIsAWarning() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     _ = try await bench.get()

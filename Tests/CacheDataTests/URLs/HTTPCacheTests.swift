@@ -353,7 +353,7 @@ final class ShelfOfResponses: Sendable {
   var responses: URLResponses { URLResponses(store: store) }
   var coalescer: RequestCoalescer { store.coalescer }
 
-  /// Makes storing fail from now on; what is there can still be removed.
+  /// Makes storing fail from now on. Entries in the store can still be removed.
   func failToStore(_ error: CacheError) {
     engine.beforeBatches { [engine] _ throws(CacheError) in
       if engine.batches.last?.finalSizes.values.contains(where: { $0 != nil }) == true { throw error }

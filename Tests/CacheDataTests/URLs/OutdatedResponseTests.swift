@@ -15,7 +15,7 @@ struct OutdatedResponseTests {
     return bench
   }
 
-  /// What a fetch answers: as the cache is, offline, and if the origin is down.
+  /// Returns the results of a fetch: with the cache unchanged, offline, and with the origin down.
   private func answers(_ bench: HTTPCacheBench) async throws -> [String] {
     var answers: [String] = []
     let down = FakeTransfer(failing: CacheError(.originUnreachable, "it is down"))
@@ -62,7 +62,8 @@ struct OutdatedResponseTests {
     #expect(try await answers(confirmed) == ["old", "old", "old"])
   }
 
-  /// The origin's own failures say nothing; what is about the request or its sender ends the freshness alone.
+  /// The origin's own failures change nothing. A response that rejects the request or its sender only ends the
+  /// freshness.
   @Test(arguments: [(500, true), (503, true), (429, true), (407, true), (416, true), (401, false), (403, false)])
   func anErrorThatIsNotAboutTheResourceLeavesTheResponse(status: Int, isFresh: Bool) async throws {
     let bench = try await bench()
@@ -189,7 +190,7 @@ struct OutdatedResponseTests {
     #expect(try await bench.get(from: FakeTransfer(500), options: options).first?.value.head.status == 500)
   }
 
-  /// What was shown first is fresh, and stays the answer.
+  /// The value that was shown first is fresh, and remains the result.
   @Test func aFreshResponseIsServedAlthoughTheOriginFails() async throws {
     let bench = try await bench()
     let options = FetchOptions(policy: .cachedThenNetwork, requiresFresh: true)

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheData
 @testable import HTTPCaching
 
-/// What one party was given, or one server gave, answers no other.
+/// A response to one party, or from one server, is not served to another.
 struct PartyTests {
   private static let fresh: HTTP.Fields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]
 
@@ -77,7 +77,8 @@ struct PartyTests {
         #expect(transfer.requests.allSatisfy { $0.url == HTTPCacheBench.url && $0.fields["Host"] == host })
       }
     }
-    // The URL's own host is no other one; but what its server said of b.example is not what b.example says.
+    // The field `Host: a.example` changes nothing; but a response of the URL's server for b.example is not a response
+    // of b.example.
     let newer = FakeTransfer(200, Self.fresh, "new")
     #expect(try await get([:], from: newer).value.body == Array("a.example".utf8))
     #expect(try await get([:], url: "http://b.example/x", from: newer).value.body == Array("new".utf8))

@@ -130,8 +130,8 @@ final class GeneratedOrigin: DataTransferService {
   }
 }
 
-/// What a generated origin says about a response, and when; with the arithmetic of RFC 9111, section 4.2, implemented
-/// again to check the cache.
+/// The directives of a generated origin for a response, and their times; with the arithmetic of RFC 9111, section 4.2,
+/// implemented again to check the cache.
 struct GeneratedHead: Sendable {
   /// The directives, with their arguments if they have any.
   let directives: [String: Int?]

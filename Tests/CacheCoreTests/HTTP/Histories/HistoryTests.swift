@@ -189,12 +189,12 @@ struct HistoryInvariants: Sendable {
   let setting: HistorySetting
   let request: GeneratedRequest
   let now: Duration
-  /// What the origin had sent before this request.
+  /// The content that the origin had sent before this request.
   let known: [GeneratedContent]
   /// The results of the requests to the origin, including those in the background afterwards.
   let events: [GeneratedOrigin.Event]
 
-  /// What is wrong with `response`, which comes from the store without a confirmation by the origin.
+  /// Returns the rule that `response` breaks. It comes from the store, and the origin has not confirmed it.
   func violation(ofStored response: HTTP.Response, _ content: GeneratedContent) -> String? {
     if content.request.url != request.message.url { return "it was given for \(content.request.url)" }
     if isForbidden(content) { return "it was not to be stored" }

@@ -9,7 +9,7 @@ extension SuiteCase {
       SuiteExchange(expect: .cached))
   ]
 
-  /// What a response to HEAD changes in the stored response.
+  /// Changes of the stored response by a response to HEAD.
   static let heads: [SuiteCase] = [
     SuiteCase("head-writethrough", .check, .becomesStale(), SuiteExchange(method: "HEAD", originGets: "HEAD")),
     SuiteCase(
@@ -33,7 +33,7 @@ extension SuiteCase {
 
   private static let unsafeMethods = ["POST", "PUT", "DELETE", "M-SEARCH"]
 
-  /// What requests that change the origin invalidate.
+  /// Invalidation by requests that change the origin.
   static let invalidation: [SuiteCase] =
     unsafeMethods.flatMap { [invalidating($0), failing($0)] }
     + unsafeMethods.map { naming($0, "location", "Location", "location_target") }

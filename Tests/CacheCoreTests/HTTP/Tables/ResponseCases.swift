@@ -118,7 +118,7 @@ extension SuiteCase {
         SuiteExchange(expect: .cached, shows: ["c": "3"], lacks: ["a", "b"]))
     ] + FieldSample.all.map(storing)
 
-  /// What a 304 changes in the stored response.
+  /// Changes of the stored response by a 304.
   static let updates: [SuiteCase] =
     [
       SuiteCase(
@@ -168,7 +168,7 @@ struct FieldSample: Sendable {
   let second: String
   /// Whether a cache stores the field.
   let isStored: Bool
-  /// What the suite expects of a cache if a 304 has the field.
+  /// The result that the suite expects of a cache if a 304 has the field.
   let updating: Updating
 
   enum Updating: Sendable { case required, asked, forbidden }
