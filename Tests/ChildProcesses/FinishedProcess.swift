@@ -6,16 +6,16 @@ import Foundation
 public struct FinishedProcess: Sendable {
   /// The status with which it ended, or 128 and the number of the signal that ended it.
   public let status: Int32
-  /// What it wrote to stdout.
+  /// Its text on stdout.
   public let output: String
-  /// What it wrote to stderr.
+  /// Its text on stderr.
   public let errors: String
 
   /// Runs the program that `arguments` begin with, found by `PATH`, and waits for its end.
   ///
   /// - Parameters:
-  ///   - variables: environment variables besides those of this process, which they go before.
-  ///   - folder: the current folder of the program.
+  ///   - variables: environment variables. They override the variables of this process.
+  ///   - folder: the working directory of the program.
   /// - Throws: `Spawning.Failure`, or an error of the file system.
   public init(running arguments: [String], variables: [String: String] = [:], in folder: String = "/") throws {
     let outputs = FileManager.default.temporaryDirectory.appendingPathComponent("output-\(UUID().uuidString)")

@@ -9,7 +9,7 @@ public enum Spawning {
   }
 
   /// Starts the program that `arguments` begin with in `folder`, with all signals as a shell would have them, and
-  /// nothing to read on stdin. It inherits `descriptors`, and what is open without being closed on exec.
+  /// nothing to read on stdin. It inherits `descriptors`, and the open descriptors without the flag close-on-exec.
   ///
   /// - Throws: `Failure`.
   public static func start(

@@ -68,7 +68,7 @@ import Testing
     #expect(error?.code == .cancelled)
   }
 
-  /// What came of content whose length is known can be kept, and continued later.
+  /// If the length of the content is known, the part that arrived can be kept, and continued later.
   @Test(arguments: [(true, 80, 40), (true, 80, 0), (false, 80, 40), (true, 80_000, 70_000)])
   func theArrivedPartOfABrokenResponseIsReported(hasLength: Bool, size: Int, count: Int) async throws {
     let whole = TestResponse(fields: ["ETag": "\"1\""], body: .bytes([UInt8](repeating: 1, count: size)))
@@ -80,7 +80,7 @@ import Testing
     #expect(response?.head.fields["etag"] == (hasLength ? "\"1\"" : nil) && response?.rest == nil)
   }
 
-  /// Content is gathered up to a limit. What is longer can still be read.
+  /// Content is gathered up to a limit. Longer content can still be read.
   @Test(arguments: [true, false], [99, 100, 101]) func gatheringEndsAtALimit(hasLength: Bool, size: Int) async throws {
     let whole = TestResponse(body: .bytes([UInt8](repeating: 1, count: size + 100_000))).trailing(["Sum": "1"])
     let server = try TestServer(script: [hasLength ? TestResponse(body: whole.body) : whole])

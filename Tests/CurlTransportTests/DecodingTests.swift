@@ -6,7 +6,7 @@ import Synchronization
 import TestOrigin
 import Testing
 
-/// Compression that is asked for and undone.
+/// Compression that the service requests and decodes.
 struct DecodingTransferServiceTests {
   private static let text = Array("hello, hello".utf8)
   private static let gzip = Gzip.compress(text)
@@ -101,7 +101,7 @@ struct DecodingTransferServiceTests {
   }
 }
 
-/// Answers in one way, and remembers what it was asked.
+/// Gives one response, and records the requests.
 private final class FixedTransfer: DataTransferService {
   private let response: HTTP.Response
   private let received = Mutex<[HTTP.Request]>([])
@@ -127,7 +127,7 @@ struct DecodingResponseSourceTests {
     let decoded = try #require(try await Self.decoded(answer))
     let (body, rest) = try await Self.whole(decoded)
     #expect(body + rest == Self.content)
-    // What is still arriving is passed on as it is decoded.
+    // A body that is still arriving is passed on while it is decoded.
     #expect(body.isEmpty && decoded.head.fields == answer.head.fields)
   }
 
@@ -162,7 +162,7 @@ struct DecodingResponseSourceTests {
     #expect(decoded?.body == [1, 2, 3] && decoded?.rest == nil)
   }
 
-  /// What came before and after the content stays with it.
+  /// Interim responses and trailers stay with the content.
   @Test(arguments: [0, 10, 1 << 20]) func interimAnswersAndTrailersStay(held: Int) async throws {
     var answer = Self.answer(["Content-Encoding": "gzip"], held: held, pieceSize: 1_000)
     let (hint, sum) = (HTTP.ResponseHead(status: 103), ["Sum": "1"] as HTTP.Fields)
@@ -214,7 +214,8 @@ struct DecodingResponseSourceTests {
     #expect(error?.code == .invalidAnswer && error?.message.contains("coded as") == true)
   }
 
-  /// The origin is asked once more for what the cache cannot have decoded, unless it was just asked or may not be.
+  /// If the cache cannot decode the content, it requests it from the origin once more, unless it has just done so or
+  /// must not.
   @Test(
     arguments: [
       (FetchPolicy.cacheFirst, [("cache", "damaged", nil)], [("origin", "sound", nil)], "sound", 2),
@@ -299,9 +300,9 @@ private struct FixedAnswer: HTTPResponseSource {
   }
 }
 
-/// Gives the answers of a table, one row for each time it is asked.
+/// Gives the responses of a table, one row for each request.
 private final class KeptAnswers: HTTPResponseSource {
-  /// Where an answer comes from, what its content is, and what it warns of.
+  /// The source of a response, its content, and its warning.
   fileprivate typealias Kind = (source: String, content: String, warning: CacheError.Code?)
 
   private let rows: [[Snapshot<LocatedResponse>]]

@@ -8,7 +8,7 @@ import Testing
 
 /// Responses that are invalid or incomplete, and unreachable servers: each case has its error code.
 @Suite(.timeLimit(.minutes(10))) struct FailureTests {
-  /// What a server does, and the resulting error.
+  /// The behavior of a server, and the resulting error.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let response: TestResponse
@@ -80,7 +80,7 @@ import Testing
     } catch {
       example.failure.expect(error)
       #expect(error.message.contains("127.0.0.1:\(server.port) "))
-      // What is short comes at once, or not at all.
+      // A short body arrives at once, or not at all.
       if let part = error.cause as? IncompleteResponse { body = part.response.body }
     }
     #expect(String(decoding: body, as: UTF8.self) == example.body)
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  /// What came of a safe request's content is of use only if its length is known.
+  /// The received part of the response to a safe request is of use only if its length is known.
   @Test func theHeadOfASafeRequestIsNot() async throws {
     let server = try TestServer(script: [Self.whole.chunked(10).cut(after: 40)])
     let error = await #expect(throws: CacheError.self) { try await HTTPTransferService.plain().get(server.url) }

@@ -6,7 +6,7 @@ import CurlTransport
 
 /// Responses from good and bad servers: a valid response is returned as it arrived.
 @Suite(.timeLimit(.minutes(10))) struct ResponseTests {
-  /// What a server sends, and the result.
+  /// The bytes that a server sends, and the result.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let bytes: [UInt8]

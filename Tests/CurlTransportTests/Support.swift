@@ -28,7 +28,7 @@ extension StreamedContent {
   }
 }
 
-/// What a failure is expected to be: its code, and words of its message.
+/// The expectations for a failure: its code, and words of its message.
 struct Failure: Sendable {
   let code: CacheError.Code
   let words: String

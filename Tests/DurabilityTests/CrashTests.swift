@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// In a store at its limit: what goes and what comes is one step, wherever the process dies.
+  /// In a store at its limit, the evictions and the write are one step, at whatever moment the process dies.
   @Test(arguments: TestEnvironment.engines) func duringEvictions(engine: String) async throws {
     try await onThread {
       var (run, next) = (CrashRun(engine, TestEnvironment.seed + 4), 0)

@@ -55,8 +55,8 @@ import Testing
     }
   }
 
-  /// SQLite's log grows to more than what is left on the disk, unless its space is used again. The database has grown in
-  /// the rounds before.
+  /// SQLite's log grows to more than the free space on the disk, unless its space is used again. The database has grown
+  /// in the rounds before.
   @Test func aLogThatCannotGrowIsUsedAgain() async throws {
     try await onThread {
       let folder = try TestFolder()

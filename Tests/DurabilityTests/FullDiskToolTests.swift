@@ -45,7 +45,8 @@ import Testing
     Issue.record("the disk was never full")
   }
 
-  /// Room is made without any: the entries go with their files, or what is free in them is given back.
+  /// Making room needs no free space: the entries are deleted with their files, or the free space in the files is given
+  /// back.
   @Test(arguments: TestEnvironment.engines) func roomIsMadeOnAFullDisk(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()

@@ -3,11 +3,11 @@ import Foundation
 import CacheBase
 import TestOrigin
 
-/// A program under way, whose lines are read as they come. It is used by one thread, which it blocks.
+/// A running program. Its lines are read when they arrive. One thread uses it, and is blocked meanwhile.
 ///
-/// It is spawned directly: Foundation's `Process` was seen to crash where many are started at once.
+/// It is spawned directly: Foundation's `Process` has crashed when many were started at once.
 final class Program {
-  /// What the system refused.
+  /// A system call that failed.
   struct Failure: Error {
     let call: String
     let number: Int32
@@ -39,7 +39,7 @@ final class Program {
 
   deinit { close(pipe) }
 
-  /// What it wrote to stderr.
+  /// Its text on stderr.
   var errors: String { (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? "" }
 
   /// Reads lines until `isMet`, the program has closed its output, or `limit` has passed; whether `isMet`.
@@ -57,8 +57,8 @@ final class Program {
   /// Kills it at once.
   func kill() { _ = CacheBase.kill(identifier, SIGKILL) }
 
-  /// Reads to the end and waits for it: the status, or 128 and the number of the signal that ended it. What has not
-  /// ended after `limit` is killed.
+  /// Reads to the end and waits for it. Returns the exit code, or 128 and the number of the signal that ended it. A
+  /// program that has not ended after `limit` is killed.
   func end(limit: Duration = .seconds(1_800)) -> Int32 {
     read(for: limit)
     if !isAtEnd { kill() }

@@ -25,7 +25,7 @@ import Testing
       try Self.change(folder.path("home"), files: 0o444, folders: 0o555)
       defer { try? Self.change(folder.path("home"), files: 0o644, folders: 0o755) }
 
-      // Batches before the refused one may only remove what is not there: nothing is to be written for them.
+      // The batches before the refused one may only remove absent entries: they write nothing.
       let refused = try store.startWriter(0, ["batches": 50])
       #expect(refused.end() == 1)
       #expect(refused.lines.last?.hasPrefix("ERROR permissionDenied") == true, "\(store): \(refused.lines)")

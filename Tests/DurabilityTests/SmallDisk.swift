@@ -1,8 +1,8 @@
 import Foundation
 import CacheBase
 
-/// A file system in memory that holds very little. It is mounted for all where that is allowed, and otherwise in a user
-/// namespace, which processes enter with what `prefix` says.
+/// A file system in memory that holds very little. If the system allows it, it is mounted for all processes. Otherwise
+/// it is mounted in a user namespace, which processes enter by the command in `prefix`.
 final class SmallDisk {
   /// Neither is allowed.
   struct Refused: Error, CustomStringConvertible {
@@ -11,7 +11,7 @@ final class SmallDisk {
 
   /// The folder that is the disk.
   let path: String
-  /// What stands before every program that is to see the disk.
+  /// The command before every program that must see the disk.
   let prefix: [String]
   private let folder: TestFolder
   /// The process that keeps the namespace; `nil` if the disk is mounted for all.

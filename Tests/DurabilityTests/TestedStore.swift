@@ -7,7 +7,7 @@ final class TestedStore {
   let seed: Int
   private let path: String
   private let folder: TestFolder
-  /// What stands before each program, as where the store is on a disk that only some processes see.
+  /// The command before each program, for example if only some processes see the disk of the store.
   private let prefix: [String]
   private let program: String
   /// For each writer, the number of batches that the store holds for certain.
@@ -28,7 +28,7 @@ final class TestedStore {
     return try Program(prefix + [program, verb, engine, path] + values, in: folder)
   }
 
-  /// Starts a writer that continues where the last one stopped.
+  /// Starts a writer that continues after the batches of the last one.
   func startWriter(_ lane: Int = 0, _ options: [String: Int] = [:]) throws -> Program {
     try start("write", ["lane": lane, "from": committed[lane]].merging(options) { $1 })
   }
@@ -63,14 +63,14 @@ extension TestedStore: CustomStringConvertible {
   var description: String { "\(engine), seed \(seed), batches \(committed)" }
 }
 
-/// What the environment says to the tests of this target.
+/// The settings of this target's tests in the environment.
 enum TestEnvironment {
   static let engines = ["sqlite", "lmdb", "plist"]
 
   /// `CACHECTL_KILLS`: how many times processes are killed, over all engines.
   static let kills = number("CACHECTL_KILLS") ?? 120
 
-  /// `CACHECTL_SEED`: what the batches and instants follow from; another one each time where it is not set.
+  /// `CACHECTL_SEED`: the seed of the batches and instants; if it is not set, each run has another one.
   static let seed = number("CACHECTL_SEED") ?? Int.random(in: 1...1_000_000)
 
   private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }

@@ -7,7 +7,7 @@ import Testing
 struct WrongAnswerTests {
   private static let read = WorkloadPhase.Kind.read(updates: 0)
 
-  /// Each a lie, a workload's second phase, and a part of what is reported.
+  /// Each row is a lie, a workload's second phase, and a part of the report.
   @Test(
     arguments: [
       (.wrongBytes, read, "bytes that were not written to it"),

@@ -4,7 +4,7 @@ import TestStorage
 
 /// A bug to put between the suite and an intact engine, and the checks that must find it.
 ///
-/// Each function stands where an engine could go wrong; a function that is not given does nothing.
+/// Each function is at a place where bugs of engines occur; a function that is not given does nothing.
 struct Defect: Sendable {
   let name: String
   let caughtBy: [String]
@@ -29,7 +29,7 @@ struct Defect: Sendable {
   var metadata: @Sendable (EntryMetadata) -> EntryMetadata = { $0 }
   /// Changes the result of a read at once, before the other changes.
   var readNow: @Sendable (EntryTable.Entry?) -> EntryTable.Entry? = { $0 }
-  /// Changes where a store is said to be that was moved aside, and what is there.
+  /// Changes the paths that are reported for a store that was moved aside, and the content of the registry.
   var moving: @Sendable ([String], StoreRegistry) -> [String] = { moved, _ in moved }
   /// How often a read calls its closure, and whether it lets its errors through.
   var bodyCalls = 1

@@ -4,7 +4,7 @@ import Synchronization
 import TestStorage
 import Testing
 
-/// An engine whose stores have only a name, as on a server, and that remembers which names it was asked for.
+/// An engine whose stores have only a name, as on a server. It records the requested names.
 private struct NamedPlugin: StoragePlugin {
   let registry = StoreRegistry()
   let names = NameList()

@@ -22,7 +22,7 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
   static let all = [sqlite, lmdb, plist]
 }
 
-/// What every engine does with the files of its stores, and with those of others.
+/// Every engine's treatment of the files of its stores, and of files of others.
 @Suite struct StoreFileTests {
   /// A folder of a test's own with the path of a store, removed with it.
   fileprivate final class Place {
@@ -56,7 +56,8 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
       try await store.close()
     }
 
-    /// The names, kinds and contents of everything in the folder. What processes share while a store is open may change.
+    /// The names, kinds and contents of everything in the folder. Files that processes share while a store is open may
+    /// change.
     func contents() throws -> [String: String] {
       var found: [String: String] = [:]
       for name in FileManager.default.enumerator(atPath: folder)?.compactMap({ $0 as? String }) ?? [] {
@@ -170,7 +171,7 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
     #expect(!FileManager.default.fileExists(atPath: place.data))
   }
 
-  /// What someone else may have at the path of a store.
+  /// Someone else's content at the path of a store.
   enum Foreign: CaseIterable {
     case project, text, longText, program, json, emptyJSON, uses, linkToFile, linkToNothing, linkToItself, otherKind,
       pipe

@@ -10,10 +10,10 @@ func table() throws -> cachectl_engine {
   return table.assumingMemoryBound(to: cachectl_engine.self).pointee
 }
 
-/// What a callback gathers.
+/// The data that a callback gathers.
 final class Gathered {
   var texts: [String] = []
-  /// What the callback returns.
+  /// The result of the callback.
   var answer: Int32 = 0
 
   static func of(_ context: UnsafeMutableRawPointer?) -> Gathered? {

@@ -14,7 +14,7 @@ struct ScriptedPlugin: StoragePlugin {
     case failing
   }
 
-  /// What calls fail with where they fail.
+  /// The error of calls that fail.
   static let failure = Mutex(CacheError(.failed, "not set"))
 
   let declaration = EngineDeclaration(

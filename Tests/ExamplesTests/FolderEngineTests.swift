@@ -29,7 +29,7 @@ struct FolderEngineTests {
     }
   }
 
-  /// What may happen to the file from outside. Other damage is found by the checksums of the core.
+  /// Changes of the file from outside. The checksums of the core find other damage.
   static let damages: [(String, @Sendable (Data) -> Data)] = [
     ("cut short", { $0.dropLast() }), ("a head alone", { $0.prefix(24) }), ("longer", { $0 + [0] }),
     ("no slash in a key", { changed($0, "cities/", "cities-") }),

@@ -9,7 +9,7 @@ import Testing
 
 /// What LMDB's own tools find in a store, and processes that are not ours.
 @Suite struct NativeToolTests {
-  /// Runs a program, and returns what it prints where it succeeds.
+  /// Runs a program, and returns its output. Throws if it fails.
   static func run(_ program: String, _ arguments: String...) throws -> String {
     let process = try FinishedProcess(running: [program] + arguments)
     try #require(process.status == 0, "\(program) failed: \(process.errors)")

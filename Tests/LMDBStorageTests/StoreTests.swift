@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// What is special about LMDB: the growing map, handles that share an environment, its tools, its files.
+/// The special features of LMDB: the growing map, handles that share an environment, its tools, its files.
 @Suite struct StoreTests {
   @Test func mapGrowsForOneLargePayloadAndForManySmallOnes() async throws {
     let store = try TestStore()
@@ -101,8 +101,8 @@ import Testing
     try await engine.close()
   }
 
-  /// LMDB gives the handle of a database that one transaction opens to another database, where a transaction opens it
-  /// that had begun before.
+  /// LMDB gives the handle of a database that one transaction opens to another database, if an older transaction opens
+  /// that one.
   @Test func namespacesAreReadForTheFirstTimeWhileOthersAreCreated() async throws {
     let store = try TestStore()
     let numbers = 0..<60

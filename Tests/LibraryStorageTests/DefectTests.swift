@@ -138,7 +138,7 @@ struct DefectTests {
     #expect(await cacheError { try await call(.apply, store) }?.hint == #"a\nb"#)
   }
 
-  /// Where the library breaks a rule as well, and where it keeps them all.
+  /// One case breaks a rule as well; the other keeps all rules.
   @Test(arguments: ["read-twice", ""])
   func theErrorOfTheBodyWins(_ defect: String) async throws {
     let store = try await Library("defects.c").open(["defect": .text(defect)])

@@ -37,7 +37,7 @@ enum Compiler {
   private static let header = tests.appendingPathComponent("../../Sources/Storage/CCachectlPlugin/include").standardized
     .path
 
-  /// What was made so far. Many tests use the same library, each a copy of its own.
+  /// The libraries made so far. Many tests use the same library, each a separate copy.
   private static let made = Mutex<[[String]: Data]>([:])
 
   /// Makes the library `file` out of the C file `source`, with the macros `macros`.

@@ -102,11 +102,11 @@ struct DamageTests {
     #expect(await errorCode { _ = try await store.read(key, codec) } == .wrongKey)
     let administration = scratch.administration(transforms)
     #expect(await errorCode { _ = try await administration.entry(key) } == .wrongKey)
-    // What needs no key works without it.
+    // These calls need no key.
     #expect(try await administration.verify().issues.isEmpty)
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.map(\.key) == [key])
     #expect(try await administration.change(.makeStale, keys: [key], dryRun: false).entries == 1)
-    // And the entry is still what was sealed.
+    // And the payload is unchanged.
     #expect(try await scratch.store(try Transforms.named([])).payload(key)?.payload == Self.payload)
   }
 

@@ -132,7 +132,7 @@ struct RenewalTests {
     #expect(try await scratch.stored(key).metadata.storedAt == scratch.clock.now)
   }
 
-  /// What a checksum is for must not be hidden by a renewal.
+  /// A renewal must not hide the damage that a checksum detects.
   @Test func damagedMetadataIsNotRenewed() async throws {
     let (scratch, key) = (try await Scratch(), try CacheKey("notes/a"))
     let store = scratch.store()

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 @testable import CacheCore
 
-/// What is written through any transforms is read as it was, whatever transforms are configured then.
+/// An entry that was written through any transforms is read unchanged, even if other transforms are configured then.
 struct RoundTripTests {
   private static let payloads: [[UInt8]] = [
     [], [0], Array("{}".utf8), Array(0...255), Array(repeating: UInt8(ascii: "a"), count: 100_000),
@@ -145,7 +145,7 @@ private final class ChangeableTransform: PayloadTransform {
   ) throws(CacheError) -> [UInt8] { bytes.withUnsafeBufferPointer { Array($0) } }
 }
 
-/// What comes from outside is checked: the record in an entry's metadata, and the names and parameters of transforms.
+/// Input from outside is checked: the record in an entry's metadata, and the names and parameters of transforms.
 struct RecordTests {
   private static let records = [
     "", " ", "zstd ", " zstd", "zstd  sealed", "zstd:", "zstd@", ":x", "Zstd", "zstd zstd", "1zstd", "zstd:a-b",

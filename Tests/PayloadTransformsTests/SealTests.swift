@@ -6,7 +6,8 @@ import Testing
 
 @testable import CacheCore
 
-/// An entry is served only if it is what was sealed: nobody without the key can add, change, swap or prolong one.
+/// An entry is served only if it is exactly the sealed one: nobody without the key can add, change, swap or prolong
+/// one.
 struct SealTests {
   private static let payload = Array(String(repeating: #"{"name":"Bern","country":"CH"},"#, count: 40).utf8)
   private static let attributes = ["etag": "\"1\"", "cache-control": "max-age=60", ":status": "203", "note": "private"]
@@ -157,7 +158,7 @@ struct SealTests {
       #expect(try await store.payload(key)?.metadata.attributes == Self.attributes)
       #expect(try await store.payload(key)?.metadata.freshUntil == forged.metadata.freshUntil)
     }
-    // What is written next takes its place.
+    // The next write replaces it.
     try await store.write(key, payload: [1], metadata: scratch.metadata())
     #expect(try await scratch.store(transforms).payload(key)?.payload == [1])
     #expect(try await administration.verify().issues.isEmpty)

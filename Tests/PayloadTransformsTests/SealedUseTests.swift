@@ -94,7 +94,7 @@ struct SealedUseTests {
     #expect(found == .invalidOption)
   }
 
-  /// A store that is being moved over serves what is in the clear, and still nothing that was forged under a seal.
+  /// During a migration, a store serves entries in the clear, but still no entry with a forged seal.
   @Test func entriesInTheClearAreServedIfSealingIsNotRequired() async throws {
     let (scratch, plain, sealed) = (try await Scratch(), try CacheKey("notes/a"), try CacheKey("notes/b"))
     let transforms = try Transforms.named(["zstd", "sealed"], required: false)

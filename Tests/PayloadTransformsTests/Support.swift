@@ -61,7 +61,7 @@ final class Scratch: Sendable {
       contentType: "application/json", attributes: attributes)
   }
 
-  /// What the engine holds under `key`.
+  /// The payload and metadata in the engine under `key`.
   func stored(_ key: CacheKey) async throws -> (payload: [UInt8], metadata: EntryMetadata) {
     let found = try await engine.read(key) { bytes, metadata in
       EntryAsStored(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)

@@ -70,7 +70,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
     try await forEveryCall(of: scenario, durability, { .death(at: $0) }) { folder, _, failure, number in
       let contents = try await folder.open().contents()
       #expect(contents == scenario.after || failure != nil && contents == scenario.before, "death at call \(number)")
-      // The next write leaves nothing behind of what was interrupted.
+      // The next write removes the files of the interrupted one.
       try await folder.open().put(["z/1": "z"])
       #expect(try folder.names().allSatisfy { $0.hasSuffix(".json") || $0 == "store.lock" }, "death at call \(number)")
     }

@@ -36,7 +36,7 @@ final class FaultySystem: Sendable {
     return calls
   }
 
-  /// What was called, with the names of files.
+  /// The calls, with the names of files.
   var trace: [String] { state.withLock { $0.trace } }
 
   func begin(_ fault: Fault = .none) { state.withLock { $0 = State(fault: fault) } }

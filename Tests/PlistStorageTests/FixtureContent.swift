@@ -1,6 +1,6 @@
 import EngineAPI
 
-/// What the stores under `Fixtures` hold. It is never changed, because those stores are not.
+/// The content of the stores in `Fixtures`. Never change it, because those stores never change.
 enum FixtureContent {
   typealias Entry = EntryTable.Entry
 

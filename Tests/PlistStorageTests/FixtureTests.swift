@@ -4,7 +4,7 @@ import Testing
 
 @testable import PlistStorage
 
-/// Stores of format 1 are read to the byte, and format 1 is what is written.
+/// Stores of format 1 are read to the byte, and the engine writes format 1.
 @Suite struct FixtureTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Fixtures/"
 

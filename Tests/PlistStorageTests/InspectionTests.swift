@@ -24,7 +24,7 @@ import Testing
     #expect(try folder.names().count == 7)
   }
 
-  /// What `a.json` holds, and the version that is found; `b.json` is ordinary where it is there.
+  /// The content of `a.json`, whether there is an ordinary `b.json` too, and the version that is found.
   @Test(
     arguments: [
       ("{\"format\": 7, \"namespace\": \"a\", damaged", true, 7), ("{", false, nil), ("", true, 1),

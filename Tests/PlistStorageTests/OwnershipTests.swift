@@ -4,7 +4,7 @@ import Testing
 
 @testable import PlistStorage
 
-/// What belongs to someone else is neither read, renamed nor removed.
+/// Files that belong to someone else are neither read, renamed nor removed.
 @Suite struct OwnershipTests {
   private let plugin = PlistPlugin()
 

@@ -15,7 +15,7 @@ struct Exercise: Sendable {
     var payload: Int
   }
 
-  /// What the writer of an entry takes to be there.
+  /// The state that the writer of an entry expects.
   enum Belief {
     case unknown
     case known(Found?, epoch: Int)
@@ -35,7 +35,7 @@ struct Exercise: Sendable {
     Self.say("WRONG \(text)")
   }
 
-  /// Reads an entry. What cannot be is printed, and counted in the ledger.
+  /// Reads an entry. An impossible result is printed, and counted in the ledger.
   @discardableResult
   func read(_ entry: Int) async throws(CacheError) -> Found? {
     let (key, before) = (try Self.key(entry), ledger.moment(of: entry))
@@ -54,9 +54,9 @@ struct Exercise: Sendable {
     return found
   }
 
-  /// Makes the next change to an entry, which nobody else changes: stores it, replaces or updates what is there, or removes it.
+  /// Makes the next change to an entry, which nobody else changes: stores it, replaces or updates it, or removes it.
   ///
-  /// - Returns: what is there then.
+  /// - Returns: the entry after the change.
   func change(
     _ entry: Int, _ belief: Belief, _ random: inout SeededGenerator
   ) async throws(CacheError) -> Belief {
@@ -105,7 +105,7 @@ struct Exercise: Sendable {
   private func found(_ entry: Int, _ change: Int, payload: Int) -> Found {
     let now = SystemClock().now
     let end = now.advanced(by: .seconds(7 * 86_400))
-    // The attributes differ in length, so that some updates move what is behind the payload.
+    // The attributes differ in length, so that some updates move the bytes after the payload.
     var metadata = EntryMetadata(
       storedAt: now, freshUntil: end, retainUntil: end, contentType: "text/plain",
       attributes: ["change": "\(change)", "payload": "\(payload)", "note": String(repeating: "x", count: change % 3)])

@@ -1,13 +1,14 @@
 import CacheBase
 import Synchronization
 
-/// What processes have done to the entries of a store, in a file that all of them map. Readers compare what they get with it.
+/// The changes that processes have made to the entries of a store, in a file that all of them map. Readers compare what
+/// they get with it.
 ///
-/// Each entry has one writer, which counts its changes from 1. Change 0 is the absence in the beginning.
+/// Each entry has one writer, which counts its changes from 1. Change 0 is the absence at the beginning.
 ///
 /// `@unchecked Sendable`: everything in the file is atomic.
 final class SharedLedger: @unchecked Sendable {
-  /// What concerns all entries.
+  /// Counts that concern all entries.
   enum Total: Int, CaseIterable {
     /// Even: one server has the entries. Odd: it is being replaced by a replica.
     case epoch
@@ -19,7 +20,7 @@ final class SharedLedger: @unchecked Sendable {
     case changes, found, absent
   }
 
-  /// What is known of each entry. `confirmed` and `seen` are stamps: see `Stamp`.
+  /// The facts about each entry. `confirmed` and `seen` are stamps: see `Stamp`.
   enum Column: Int, CaseIterable {
     /// The last change that was tried.
     case tried
@@ -97,7 +98,7 @@ final class SharedLedger: @unchecked Sendable {
   }
 }
 
-/// What changes do.
+/// The part for changes.
 extension SharedLedger {
   private func number(_ entry: Int, _ change: Int) -> UInt64 {
     SeededGenerator.mixed(UInt64(self[.seed]) ^ UInt64(entry) << 40 ^ UInt64(change))
@@ -114,9 +115,9 @@ extension SharedLedger {
   }
 }
 
-/// What reads find.
+/// The part for reads.
 extension SharedLedger {
-  /// What is known of an entry when a read begins.
+  /// The facts about an entry when a read begins.
   struct Moment {
     fileprivate let epoch: Int
     fileprivate let confirmed: Stamp

@@ -18,7 +18,7 @@ struct RedisTransferTests {
   ]
   /// The index of the engine that is on the cluster.
   private static let cluster = 3
-  /// Pairs without a server on either side are tested where their engines are.
+  /// The tests of the engines cover pairs without a server on either side.
   private static let pairs = plugins.indices.flatMap { from in
     plugins.indices.filter { $0 != from && max(from, $0) > 1 }.map { (from, $0) }
   }

@@ -97,7 +97,7 @@ import Testing
   }
 }
 
-/// What a program with a name, a list of engines, files, variables and settings gets for a cache.
+/// The cache that a program with a name, a list of engines, files, variables and settings gets.
 @Suite struct CacheConfigurationTests {
   @Test(
     arguments: [

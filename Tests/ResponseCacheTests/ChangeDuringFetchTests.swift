@@ -6,7 +6,7 @@ import ResponseCacheTesting
 import Testing
 @testable import CacheCore
 
-/// What is fetched while it is changed is neither stored nor given to those who come after the change.
+/// A response that is fetched during a change is neither stored nor given to callers who come after the change.
 @Suite(.timeLimit(.minutes(30))) struct ChangeDuringFetchTests {
   private let clock = ManualClock()
 
@@ -71,7 +71,7 @@ import Testing
     #expect(try await here.fetch(row.subject).last ?? 0 > number)
   }
 
-  /// The answer that comes late must not replace the one that was asked for after the change.
+  /// The late response must not replace the one that was requested after the change.
   @Test(arguments: ChangeCase.all.filter { $0.read == .networkOnly })
   func itDoesNotReplaceALaterResponse(row: ChangeCase) async throws {
     let origin = StagedOrigin()
@@ -250,7 +250,7 @@ private struct PartialServer: DataTransferService {
   }
 }
 
-/// One of the processes that use a store: a cache over its engine, and what is fetched through it.
+/// One of the processes that use a store: a cache over its engine, and a fetch through it.
 struct ChangedProcess: Sendable {
   static let url = "http://server.example/a"
 
@@ -342,7 +342,7 @@ struct ChangeCase: Sendable, CustomTestStringConvertible {
   enum Read: CaseIterable, Sendable {
     case first, revalidation, confirmation, background, cachedThenNetwork, networkOnly
   }
-  /// Where the change is made: in the process of the read, which may use leases, or in another one.
+  /// The process that makes the change: the process of the read, which may use leases, or another one.
   enum Place: CaseIterable, Sendable { case here, hereWithLeases, elsewhere }
   enum Change: Sendable {
     case invalidate, remove, invalidateAll, removeAll, clear, removeResponses, post, delete, location, contentLocation

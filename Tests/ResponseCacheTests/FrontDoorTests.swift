@@ -122,7 +122,7 @@ import Testing
     try await second.close()
   }
 
-  /// What has neither mark of a store belongs to someone else. Nothing is advised that would remove it.
+  /// A file or directory with neither mark of a store belongs to someone else. No advice says to remove it.
   @Test(arguments: engines.map(\.name).filter { $0 != "memory" })
   func filesThatAreNotAStoreAreNeitherOpenedNorRemoved(engine: String) async throws {
     let folder = try TemporaryFolder()
@@ -140,7 +140,7 @@ import Testing
     #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() == before)
   }
 
-  /// These are names for a database in memory, or URIs. A file of that name is not what is meant.
+  /// These are names for a database in memory, or URIs. The user does not mean a file of that name.
   @Test(arguments: ["", ":memory:", "file:cache.sqlite", "file::memory:?cache=shared"])
   func aNameThatIsNotAPathIsRefused(path: String) async throws {
     for location in [StorageLocation.sqlite(path: path), .lmdb(path: path), .plist(path: path)] {
@@ -230,7 +230,7 @@ struct TemporaryFolder {
     struct State {
       var isAway = true
       var attempts = 0
-      /// Where the next attempt waits until it is let go.
+      /// The next attempt waits until this stream ends.
       var held: AsyncStream<Void>?
     }
 

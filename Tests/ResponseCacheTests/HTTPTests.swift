@@ -91,7 +91,7 @@ import Testing
     #expect(try await cache.removeResponses(to: url) == 0)
   }
 
-  /// The engine lists the entry, but its payload is not what was stored.
+  /// The engine lists the entry, but its payload has changed.
   @Test func aPartTakesThePlaceOfADamagedResponse() async throws {
     let plugin = KeptPlugin()
     let cache = try await Cache(StorageLocation(plugin), clock: clock)

@@ -23,7 +23,7 @@ final class Warnings: Sendable {
   @Sendable func add(_ warning: CacheWarning) { warnings.withLock { $0.append(warning) } }
 }
 
-/// What a program learns about its cache: warnings, events and times.
+/// The warnings, events and times that a program gets from its cache.
 @Suite final class ObservationTests: Sendable {
   private struct NoNetwork: Error {}
 

@@ -195,7 +195,7 @@ import Testing
   }
 }
 
-/// Callers that ask for the same thing at the same time, where the answer cannot be stored.
+/// Callers that ask for the same thing at the same time, if the response cannot be stored.
 @Suite(.timeLimit(.minutes(30))) struct SharedAnswerTests {
   private static let callers = 5
   private static let tooLong = String(repeating: "long", count: 1_000)
@@ -214,7 +214,8 @@ import Testing
       warn: { _ in })
   }
 
-  /// What all callers get of `fetch`, if `origin` answers once one of them has asked and the others wait.
+  /// The results of `fetch` for all callers, if `origin` responds only after one of them has made the request and the
+  /// others wait.
   private func together<Query, Answer, Value: Sendable>(
     _ origin: FakeOrigin<Query, Answer>, _ fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> [Value] {
@@ -363,7 +364,7 @@ import Testing
     try await needed.remove(1)
     clock.advance(by: .seconds(20))
     let beginning = try makeNeeded { (number: Int) in
-      // Serves the stale value, and revalidates it by fetching what is being fetched here.
+      // Serves the stale value. Its revalidation repeats this fetch.
       "\(try await inner(number)) again"
     }
     #expect(try await beginning(1) == "outer again")

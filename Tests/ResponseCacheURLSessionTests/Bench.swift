@@ -48,7 +48,7 @@ struct Bench {
   }
 }
 
-/// What became of a task.
+/// The outcome of a task.
 struct Answer: Sendable {
   let status: Int
   let text: String
@@ -101,7 +101,7 @@ extension URLSession {
 
 /// Gathers the response to the one task of a session.
 final class CollectingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-  // What follows is touched on the session's delegate queue, and read after the last call from there.
+  // The session's delegate queue writes these properties. The test reads them after the last call there.
   private var status: Int?
   private var content = Data()
   private let (ends, source) = AsyncStream.makeStream(of: Result<Void, any Error>.self)

@@ -7,7 +7,7 @@ import ResponseCacheURLSession
 import TestOrigin
 import Testing
 
-/// What a session answers from the cache, and how it asks.
+/// The responses that a session serves from the cache, and its requests.
 @Suite(.timeLimit(.minutes(10))) struct CachingTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=60", "ETag": "\"1\"", "X-A": "b"]
 
@@ -37,7 +37,7 @@ import Testing
     #expect(server.requests.map { $0.fields["If-None-Match"] } == [nil, "\"1\""])
   }
 
-  /// A policy, whether the server is asked for a fresh, a stale and an absent response, and with which directive.
+  /// A policy, whether a fresh, a stale and an absent response lead to a request, and with which directive.
   @Test(
     arguments: [
       (.useProtocolCachePolicy, [false, true, true], nil), (.reloadIgnoringLocalCacheData, [true, true, true], nil),
@@ -103,7 +103,7 @@ import Testing
     #expect(server.count == 2)
   }
 
-  /// `URLSession` would not undo the coding of what another user of the cache has stored as it came.
+  /// `URLSession` would not decode a response that another user of the cache has stored in its coding.
   @Test func responsesStoredWithTheirCodingAreFetchedAgain() async throws {
     let bench = try await Bench()
     let server = try TestServer { TestResponse(fields: Self.fresh, "hello, hello").gzipped().validated(for: $0) }
@@ -130,7 +130,7 @@ import Testing
     #expect(server.count(of: "/", method: "GET") == 4)
   }
 
-  /// A task whose delegate takes the content as it comes.
+  /// A task whose delegate takes the content piece by piece.
   @Test(arguments: [3, 1_000_000]) func delegatesGetTheSameAsCompletionHandlers(count: Int) async throws {
     let bench = try await Bench(maxEntryBytes: 10_000)
     let server = try TestServer { _ in

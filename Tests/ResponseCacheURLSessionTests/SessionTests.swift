@@ -4,7 +4,7 @@ import ResponseCacheURLSession
 import TestOrigin
 import Testing
 
-/// What stays the session's own.
+/// Features that remain the session's own.
 @Suite(.timeLimit(.minutes(10))) struct SessionTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=60"]
 
@@ -79,7 +79,7 @@ import Testing
     #expect(server.requests.map { $0.fields["Cookie"] } == [nil, nil, nil, "who=ann", "who=ann", nil])
   }
 
-  /// A redirection that sets a cookie leads to what is for the new cookie, which is kept for it.
+  /// A redirection that sets a cookie leads to the response for the new cookie, which is stored under it.
   @Test(arguments: [true, false]) func cookiesOfARedirectionSelectTheResponseOfItsTarget(isStored: Bool) async throws {
     let bench = try await Bench()
     let server = try TestServer { request in
@@ -104,7 +104,7 @@ import Testing
     TestResponse(fields: fresh.replacing(with: ["Vary": name]), request.fields["Cookie"] ?? "none")
   }
 
-  /// Credentials in the field, or in the URL, select what is kept for them.
+  /// Credentials in the field, or in the URL, select the responses stored for them.
   @Test func credentialsSelectAmongResponses() async throws {
     let bench = try await Bench()
     let server = try TestServer { TestResponse(fields: Self.fresh, $0.fields["Authorization"] ?? "none") }
@@ -119,7 +119,7 @@ import Testing
     #expect(server.count == 3)
   }
 
-  /// What takes an answer to a challenge comes past the cache.
+  /// A response to a request with credentials for a challenge does not come from the cache.
   @Test func challengesAreThoseOfTheTask() async throws {
     let bench = try await Bench()
     let server = try TestServer { request in

@@ -119,7 +119,7 @@ import Testing
     bench.wait(10)
     let stale = try await session.get(server.url)
     #expect(stale.text == "hi" && stale.fields["age"] == "10")
-    // What `URLSession` reports is a bad response.
+    // `URLSession` reports a bad response.
     #expect(bench.warnings.all == ["invalidAnswer"])
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// The counts are those of the entries, whichever process changes them.
 @Suite struct CountTests {
-  /// What a pass over all entries counts.
+  /// The result of a scan over all entries.
   private func counted(_ engine: any StorageEngine) async throws -> StoreCount {
     var count = StoreCount()
     for entry in try await engine.scan(ScanRequest(limit: 100_000)).entries {
@@ -127,7 +127,7 @@ import Testing
     try await engine.close()
   }
 
-  /// What is on disk when a process ends at any moment is what was committed.
+  /// If a process ends at any moment, the disk has exactly the committed changes.
   @Test func aCrashLosesNothingOfIt() async throws {
     let folder = try TestFolder()
     let engine = try await folder.open()
@@ -147,7 +147,7 @@ import Testing
     try await engine.close()
   }
 
-  /// SQLite uses the numbers of removed rows again where they were the last ones.
+  /// SQLite uses the numbers of removed rows again if they were the last ones.
   @Test func rowsWhoseNumbersAreUsedAgainAreCounted() async throws {
     let folder = try TestFolder()
     let (one, two) = (try await folder.open(), try await folder.open())

@@ -83,7 +83,7 @@ import Testing
     return findings
   }
 
-  /// What `body` returns; `nil` if it throws because of damage.
+  /// Returns the result of `body`; `nil` if it throws because of damage.
   private func unlessDamaged<Output>(_ body: () async throws -> Output) async throws -> Output? {
     do {
       return try await body()
@@ -191,7 +191,7 @@ import Testing
     try await engine.close()
   }
 
-  /// SQLite ends a log at the first damaged frame. What precedes it is there, and what is in the database.
+  /// SQLite ends a log at the first damaged frame. The frames before it and the database itself are intact.
   @Test func aDamagedLogLosesNothingBeforeTheDamage() async throws {
     let folder = try TestFolder()
     let other = try await Self.store(try await Self.content.value)

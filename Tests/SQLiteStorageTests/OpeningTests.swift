@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// What may lie at the path, and what is made of it.
+/// The possible files at the path, and the engine's treatment of each.
 @Suite struct OpeningTests {
   @Test(
     arguments: [
@@ -99,7 +99,7 @@ import Testing
     try await second.close()
   }
 
-  /// What prevents the log's index may go away: no reader may take the file for unchangeable because of it.
+  /// The obstacle to the log's index may disappear later: so no reader may treat the file as immutable because of it.
   @Test func aStoreThatCanBeChangedIsNotReadAsOneThatCannot() async throws {
     let folder = try TestFolder()
     try await folder.open().close()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// A store is removed in whatever state it is, but not under another handle, and not where it is another application's.
+/// A store is removed in any state, except while another handle uses it, or if it belongs to another application.
 @Suite struct RemovalTests {
   @discardableResult
   private func remove(

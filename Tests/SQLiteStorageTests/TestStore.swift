@@ -11,8 +11,8 @@ import Testing
 final class TestFolder {
   let path: String
 
-  /// - Parameter inMemory: whether it should lie in memory where that can be, for tests that wait for the disk thousands
-  ///   of times.
+  /// - Parameter inMemory: whether it should be in memory if possible, for tests that wait for the disk thousands of
+  ///   times.
   init(inMemory: Bool = false) throws {
     let isInMemory = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm")
     path = (isInMemory ? "/dev/shm/" : NSTemporaryDirectory()) + "sqlite-tests-" + UUID().uuidString
@@ -23,7 +23,7 @@ final class TestFolder {
 
   var store: String { path + "/cache.sqlite" }
 
-  /// What the engine is opened with: `cache.sqlite` in this folder, or another path.
+  /// The configuration of the engine: `cache.sqlite` in this directory, or another path.
   func configuration(
     at path: String? = nil, durability: Durability = .normal, busyTimeout: Int64 = 0, now: Int64 = 0
   ) throws -> EngineConfiguration {
@@ -45,7 +45,7 @@ final class TestFolder {
       configuration(at: path, durability: durability, busyTimeout: busyTimeout, now: now))
   }
 
-  /// What the shell `sqlite3` prints for `sql`, both its streams together.
+  /// The output of the shell `sqlite3` for `sql`, both its streams together.
   func shell(_ sql: String, on path: String? = nil) throws -> String {
     let process = try FinishedProcess(running: ["sqlite3", path ?? store, sql])
     return (process.output + process.errors).trimmingCharacters(in: .newlines)

@@ -159,7 +159,7 @@ struct TextFoldingTests {
     }
   }
 
-  /// Every row of the table is found, and folding what is folded changes nothing.
+  /// Every row of the table is found, and folding is idempotent.
   @Test func everyRowOfTheTableIsFound() throws {
     let table = EmbeddedText(csample_folding())
     let rows = table.string(0..<table.count).unicodeScalars.split(separator: "\n")

@@ -4,7 +4,7 @@ import PlistStorage
 import SQLiteStorage
 import EngineAPI
 
-/// What the process was told to do.
+/// The arguments of the process.
 struct Arguments {
   let verb: String
   private let engine: String

@@ -1,7 +1,7 @@
 import EngineAPI
 
-/// Adds one to a number in the store, `times` times, as a process that shares it does: read, require what was
-/// read, write, and begin again on a conflict. "TRIES NUMBER" says how often it had to.
+/// Adds one to a number in the store, `times` times, as a process that shares it does: read, write on the precondition
+/// that the entry is unchanged, and begin again on a conflict. "TRIES NUMBER" says how often it began again.
 struct Counter {
   private let engine: any StorageEngine
   private let times: Int

@@ -6,7 +6,7 @@ import EngineAPI
 /// - `from`: the number of the first entry. A store that starts with entry 0 is filled at once.
 /// - `acknowledged`: for the check, how many entries were acknowledged.
 struct Evictor {
-  /// So many that not all entries are looked at to choose what goes.
+  /// So many that a choice of evictions does not look at all entries.
   private static let limits = StoreLimits(maxEntries: 1_200, eviction: .fifo)
   /// How many of the newest entries no eviction touches.
   private static let kept = 300

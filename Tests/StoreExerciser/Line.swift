@@ -1,6 +1,6 @@
 import CacheBase
 
-/// What the process tells those who have started it.
+/// The messages of the process to the one that started it.
 enum Line {
   /// Writes a line with one call of the system: nothing is held back.
   static func write(_ text: String) {

@@ -36,7 +36,7 @@ struct Sampler {
         guard error.code == .busy else { throw error }
       }
     }
-    // What is in the namespace of leases does not count.
+    // The namespace of leases does not count.
     var batch = WriteBatch()
     batch.put(try CacheKey("\(Self.done)\(lane)"), payload: [], metadata: Self.metadata)
     try await engine.apply(batch)

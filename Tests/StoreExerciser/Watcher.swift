@@ -35,7 +35,7 @@ struct Watcher {
     Line.write("LOOKS \(looks)")
   }
 
-  /// The number that all parts have in one look; 0 where there is none of them.
+  /// The number that all parts have in one look; 0 if there is no part.
   private func together(_ group: Group, _ found: [CacheKey: UInt64]) throws(CacheError) -> UInt64 {
     var numbers: Set<UInt64> = []
     for part in Group.namespaces.indices { numbers.insert(found[try group.key(part)] ?? 0) }

@@ -4,7 +4,7 @@ import EngineAPI
 /// The batches of one writer: each follows from the seed, the writer's number and its own number alone, so that the
 /// number of committed batches says what the store holds.
 struct Workload: Sendable {
-  /// What a batch does to one entry.
+  /// A batch's change of one entry.
   enum Step: Sendable, Hashable {
     case put(Int)
     /// Replaces the metadata of an entry and keeps its payload; puts the entry if it is not there.
@@ -20,7 +20,7 @@ struct Workload: Sendable {
 
   static let namespaces = ["alpha", "beta", "gamma"]
   static let entries = 24
-  /// Where writers put what has expired. No reader misses it.
+  /// The namespace of expired entries. No reader misses them.
   static let expiredNamespace = "expired"
 
   let seed: UInt64
@@ -32,7 +32,7 @@ struct Workload: Sendable {
     seed = UInt64(try arguments.number("seed", default: 1))
   }
 
-  /// What the batch `number` does: something to one entry, or to up to six.
+  /// The steps of the batch `number`: one for one entry, or for up to six.
   func steps(_ number: Int) -> [Step] {
     var random = generator(number, 0)
     let count = Bool.random(using: &random) ? 1 : Int.random(in: 2...6, using: &random)

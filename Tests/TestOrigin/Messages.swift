@@ -6,7 +6,7 @@ import Foundation
 public struct TestRequest: Sendable, Hashable {
   /// The method, such as "GET".
   public let method: String
-  /// The target as it stood in the request line: path and query, percent-encoded.
+  /// The target in the request line: path and query, percent-encoded.
   public let target: String
   /// The header fields.
   public let fields: TestFields
@@ -80,9 +80,9 @@ public struct TestFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   private static func match(_ name: String, _ other: String) -> Bool { name.lowercased() == other.lowercased() }
 }
 
-/// What a server does with a request: it answers, well or badly, or does not.
+/// A server's reaction to a request: a response, good or bad, or none.
 public struct TestResponse: Sendable {
-  /// What goes over the wire.
+  /// The bytes on the connection.
   public enum Form: Sendable, Hashable {
     /// A message of HTTP.
     case message
@@ -94,7 +94,7 @@ public struct TestResponse: Sendable {
 
   /// How the content of a message is delimited.
   public enum Framing: Sendable, Hashable {
-    /// By its true length; in chunks where it has no end.
+    /// By its true length; in chunks if it has no end.
     case length
     /// By a length that is claimed, true or not; then the connection is closed.
     case claimedLength(Int)
@@ -104,15 +104,15 @@ public struct TestResponse: Sendable {
     case close
   }
 
-  /// What goes over the wire.
+  /// The form of its bytes on the connection.
   public var form = Form.message
   /// The status.
   public var status: Int
-  /// The header fields, without those of the framing. A field `Date` is added where there is none.
+  /// The header fields, without the fields of the framing. If there is no `Date`, it is added.
   public var fields: TestFields
   /// The content.
   public var body: TestBody
-  /// The fields after the content, where that is in chunks.
+  /// The fields after the content, if it is in chunks.
   public var trailers: TestFields = [:]
   /// How the content is delimited.
   public var framing = Framing.length
@@ -229,8 +229,8 @@ extension TestResponse {
     }
   }
 
-  /// The answer to `request`: a 304 without content where one of its conditions holds (RFC 9110, section 13.2.2), and
-  /// this answer otherwise. Dates are compared as texts, as the section allows.
+  /// The response to `request`: a 304 without content if one of its conditions holds (RFC 9110, section 13.2.2), and
+  /// this response otherwise. Dates are compared as texts, as the section allows.
   public func validated(for request: TestRequest) -> TestResponse {
     guard status == 200, ["GET", "HEAD"].contains(request.method), isKnown(to: request) else { return self }
     var response = TestResponse(status: 304)
@@ -260,11 +260,11 @@ extension TestResponse {
   }
 }
 
-/// The content of an answer. What repeats is never held in memory as a whole.
+/// The content of a response. Repeated content is never held in memory as a whole.
 public enum TestBody: Sendable, Hashable {
   /// These bytes.
   case bytes([UInt8])
-  /// A pattern over and over, cut off after `count` bytes; without an end where that is `nil`.
+  /// A repeated pattern, cut off after `count` bytes; without an end if that is `nil`.
   case repeated([UInt8], count: Int?)
 
   /// How many bytes it has; `nil` if it has no end.

@@ -14,8 +14,8 @@ struct NamedPipe {
     descriptor = try Descriptor("open", open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC))
   }
 
-  /// What is written until a line that begins with "ACCEPT" is complete, or the last writer has ended. A writer must be
-  /// there.
+  /// Returns the output until a line that begins with "ACCEPT" is complete, or the last writer has ended. A writer must
+  /// exist.
   func lines() -> String {
     _ = fcntl(descriptor.number, F_SETFL, 0)
     var text = ""
@@ -113,7 +113,7 @@ public final class NginxServer: Sendable {
 
   /// The file of the certificate.
   public var certificateFile: String { certificate.file }
-  /// What nginx said of failures.
+  /// The errors in the log of nginx.
   public var errors: String { certificate.folder.text("errors") }
 
   private static func configuration(_ hosts: [String], _ directives: String) -> String {
@@ -159,9 +159,9 @@ final class SelfSignedCertificate: Sendable {
   var keyFile: String { folder.path("key.pem") }
 }
 
-/// What keeps a server from starting.
+/// A reason why a server cannot start.
 public struct ProcessFailure: Error {
-  /// What its program said.
+  /// The output of its program.
   public let message: String
 }
 
@@ -177,7 +177,7 @@ final class TemporaryFolder: Sendable {
 
   func text(_ name: String) -> String { (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? "" }
 
-  /// Starts a program in the folder, which ends by itself where the test is killed. It writes to files in the folder.
+  /// Starts a program in the directory. It ends by itself if the test is killed. It writes to files in the directory.
   func start(
     _ arguments: [String], variables: [String] = [], keeping descriptors: [Int32] = [], output: String
   ) throws -> pid_t {

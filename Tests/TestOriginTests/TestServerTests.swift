@@ -102,7 +102,7 @@ import Testing
     #expect(flags == [FD_CLOEXEC, FD_CLOEXEC], "the listener, and the connection")
   }
 
-  /// The port of this end of a socket; `nil` for what is none.
+  /// The port of this end of a socket; `nil` if `descriptor` is not a socket.
   private static func localPort(of descriptor: Int32) -> Int? {
     var address = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -221,7 +221,7 @@ import Testing
   }
 }
 
-/// A client that sends exactly the given bytes, and keeps what comes back as it came.
+/// A client that sends exactly the given bytes, and keeps the response unchanged.
 struct RawClient: ~Copyable {
   private let descriptor: Int32
   /// The server lives as long as its client.
@@ -258,14 +258,14 @@ struct RawClient: ~Copyable {
     _ = CacheBase.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// What comes until the server closes the connection.
+  /// Returns the text until the server closes the connection.
   func rest() -> String {
     var text: [UInt8] = []
     while case let bytes = receive(65536), !bytes.isEmpty { text += bytes }
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What comes until it ends with `end`, or the server closes the connection.
+  /// Returns the text until it ends with `end`, or the server closes the connection.
   func text(until end: String) -> String {
     var text = ""
     while !text.hasSuffix(end), case let bytes = receive(1), !bytes.isEmpty {

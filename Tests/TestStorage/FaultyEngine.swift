@@ -15,11 +15,11 @@ package struct Faults: Sendable {
   package var after: @Sendable (EngineCall, any StorageEngine) async throws(CacheError) -> Void = { _, _ in }
   /// Makes the entry that a read lends from the one that is there; `nil` hides it.
   package var entry: @Sendable (CacheKey, EntryTable.Entry) throws(CacheError) -> EntryTable.Entry? = { $1 }
-  /// Makes the page that a scan returns from what is there.
+  /// Makes the page that a scan returns from the true one.
   package var page: @Sendable (ScanPage, ScanRequest) throws(CacheError) -> ScanPage = { page, _ in page }
   /// Makes the count from the true one.
   package var count: @Sendable (StoreCount) -> StoreCount = { $0 }
-  /// Makes what a check of the structure finds from what is wrong.
+  /// Makes the issues that a check of the structure reports from the true ones.
   package var issues: @Sendable ([IntegrityIssue]) -> [IntegrityIssue] = { $0 }
   /// Makes the change count from the true one; `nil` for an engine that does not count its changes.
   package var changeCount: (@Sendable (UInt64?) -> UInt64?)?
@@ -27,7 +27,7 @@ package struct Faults: Sendable {
   package init() {}
 }
 
-/// A layer that fails, waits and lies as a test says, and remembers what it was asked for.
+/// A layer that fails, waits and lies as a test says, and records its requests.
 package final class FaultyEngine: WrappingEngine {
   private struct State {
     var faults: Faults
@@ -162,7 +162,7 @@ extension FaultyEngine {
     }
   }
 
-  /// What a read lends.
+  /// The entry that a read passes to its closure.
   package typealias Entry = (key: CacheKey, payload: [UInt8], metadata: EntryMetadata)
 
   /// Makes reads lend, and scans with payloads return, what `change` makes of an entry from now on.

@@ -1,9 +1,9 @@
 package import EngineAPI
 
-/// An engine over several servers, of which one is lost: it reads and writes entries on the others, and fails where it would
-/// have to see all of them.
+/// An engine over several servers, of which one is lost: it reads and writes entries on the others. It fails if it
+/// would have to see all of them.
 package final class LostServerEngine: WrappingEngine {
-  /// What it says of the lost server.
+  /// The message about the lost server.
   package static let missing = "servers: 1 of 2 parts cannot be reached (b)"
 
   package let base: any StorageEngine

@@ -19,7 +19,7 @@ package final class StoreRegistry: Sendable {
   /// Removes the store at `path`, and returns it; `nil` if there is none.
   @discardableResult package func remove(_ path: String) -> Store? { stores.withLock { $0.removeValue(forKey: path) } }
 
-  /// Moves the store at `path` to where that is free, and returns where.
+  /// Moves the store at `path` to a free path, and returns it.
   func move(_ path: String, appending suffix: String) -> [String] {
     stores.withLock { stores in
       guard let store = stores.removeValue(forKey: path) else { return [] }
@@ -33,7 +33,7 @@ package final class StoreRegistry: Sendable {
     }
   }
 
-  /// Lends the store at `path`, which is made where there is none.
+  /// Passes the store at `path` to `body`. If there is none, it is created.
   package func withStore<Output: Sendable>(_ path: String, _ body: (inout Store) throws(CacheError) -> Output)
     throws(CacheError) -> Output
   { try stores.withLock { stores throws(CacheError) in try body(&stores[path, default: Store()]) } }

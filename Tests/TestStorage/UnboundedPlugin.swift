@@ -4,9 +4,9 @@ package import EngineAPI
 /// and not `bounded`, and its count fails, because it would be a walk that nobody has asked for.
 package struct UnboundedPlugin: EngineLayer {
   package let base: any StoragePlugin
-  /// What an inspection says of its limits.
+  /// The statement of an inspection about its limits.
   package var limits: String?
-  /// What an inspection warns of.
+  /// The warning of an inspection.
   package var caution: String?
 
   package init(over base: any StoragePlugin) { self.base = base }

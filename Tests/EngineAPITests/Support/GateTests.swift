@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct GateTests {
-  /// What all threads see.
+  /// The state that all threads see.
   private final class Room: Sendable {
     let gate = Gate()
     let inside = Atomic<Int>(0)

@@ -61,7 +61,7 @@ import Testing
     for resource in again { pool.giveBack(resource) }
   }
 
-  /// `@unchecked Sendable`: that it is used by one caller at a time is what is tested.
+  /// `@unchecked Sendable`: the test checks that only one caller uses it at a time.
   private final class Counter: @unchecked Sendable {
     var uses = 0
     var isInUse = false
@@ -88,7 +88,7 @@ import Testing
     var (uses, counters) = (0, 0)
     pool.forEachIdle { counter in (uses, counters) = (uses + counter.uses, counters + 1) }
     #expect(uses == tasks * rounds)
-    // One more than there were calls at once, where a task changed its thread at the wrong moment.
+    // There can be one more than there were calls at once, if a task changed its thread at the wrong moment.
     #expect((1...2 * tasks).contains(counters))
   }
 

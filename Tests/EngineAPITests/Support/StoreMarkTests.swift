@@ -2,7 +2,7 @@ import EngineAPI
 import Foundation
 import Testing
 
-/// The mark of a store outside of its format, and what is at the path of a store.
+/// The mark of a store outside of its format, and the content at the path of a store.
 @Suite final class StoreMarkTests {
   private let folder = NSTemporaryDirectory() + "store-mark-" + UUID().uuidString
 

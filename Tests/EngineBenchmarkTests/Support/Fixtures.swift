@@ -3,7 +3,6 @@ import EngineAPI
 
 @testable import EngineBenchmark
 
-/// What several tests need.
 enum Fixtures {
   /// The probe of the system, without the work that only says how fast the machine is.
   static let probe: BenchmarkProbe = {

@@ -19,7 +19,7 @@ final class TestPlugin: StoragePlugin {
   /// From which read on the engine lies.
   private let firstLie: Int
   private let registry = StoreRegistry()
-  /// What was under each key before the last batch.
+  /// The entry under each key before the last batch.
   private let before = Mutex<[CacheKey: EntryTable.Entry]>([:])
 
   /// - Parameter isNamed: whether a store is known by a name, as on a server, and not by a path.
@@ -103,7 +103,7 @@ final class TestPlugin: StoragePlugin {
   }
 }
 
-/// What was called, in order.
+/// The calls, in order.
 final class CallLog: Sendable {
   private let lines = Mutex<[String]>([])
   var all: [String] { lines.withLock { $0 } }

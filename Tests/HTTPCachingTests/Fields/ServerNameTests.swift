@@ -21,10 +21,10 @@ struct ServerNameTests {
   }
 
   @Test(arguments: [
-    // What would be syntax of a URL, written as a code or as a character that is mapped to it.
+    // Syntax of a URL, percent-encoded or as a character that is mapped to it.
     "a%2Fb", "a%40b", "a%3A80", "a%00b", "a%20b", "a%25b", "a%zz", "%", "a%E9.de", "a;b", "a=b",
     "localhost／evil", "good＠evil", "good：80", "a％2fb", "a℀b", "a？b", "a＃b", "a＼b",
-    // What is not a name by IDNA.
+    // Texts that IDNA does not allow as a name.
     "\u{AD}", "\u{301}b", "-ä.de", "ab--ä.de", "ä..de", "。ä", "a..b", ".", ".a", "xn--zzzzz--.ä",
     String(repeating: "ä", count: 70), "ä." + String(repeating: "a.", count: 200),
     "[", "[]", "[a]", "[::1", "[1.2.3.4]", "[::1%]", "[::1%25]", "[::1%25a/b]", "[v1.a]", "[::1]]",

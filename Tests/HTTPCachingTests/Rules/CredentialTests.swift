@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCaching
 
-/// What one party was given answers no other.
+/// A response to one party is not served to another.
 struct CredentialTests {
   static let url = "http://example.com/x"
 
@@ -68,7 +68,7 @@ struct CredentialTests {
     }
   }
 
-  /// Without the key, nobody can try passwords until a digest fits. What is not a secret is found with any key.
+  /// Without the key, nobody can try passwords until a digest fits. Values that are not secret are found with any key.
   @Test func onlySecretsAreDigestedWithTheKey() throws {
     let (one, other) = (CredentialKey { () throws(CacheError) in [1] }, CredentialKey { () throws(CacheError) in [2] })
     for party in Self.parties {

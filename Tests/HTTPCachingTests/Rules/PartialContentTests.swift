@@ -6,7 +6,7 @@ import Testing
 struct PartialContentTests {
   static let modified = date(-5_000)
 
-  /// What a request gets from ten stored bytes, or from bytes 3 to 7 of ten.
+  /// The part that a request gets from ten stored bytes, or from bytes 3 to 7 of ten.
   enum Expected: Sendable, Hashable {
     case whole, missing, unsatisfiable
     case part(String)

@@ -64,7 +64,7 @@ struct PreconditionsTests {
     #expect(try Self.outcome(["If-None-Match": "*"], ["ETag": "\"v\""], method: "PUT") == .pass)
   }
 
-  /// What counts as the last change if Last-Modified is missing: `Date`, or the time of arrival.
+  /// The time that counts as the last change if Last-Modified is missing: `Date`, or the time of arrival.
   @Test(
     arguments: [
       (["Date": date(-50)], -50, true), (["Date": date(-50)], -51, false), ([:], 0, true), ([:], -1, false),

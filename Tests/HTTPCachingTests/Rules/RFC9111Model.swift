@@ -163,8 +163,8 @@ struct RFC9111Model: Sendable {
     return max(staleness, excess) <= Self.delta(limit)
   }
 
-  /// What a response that is not stored does to one that its request selects: nothing, end its freshness, or end it
-  /// (sections 4.3.3 and 4.3.5).
+  /// The effect of a response that is not stored on a stored one that its request selects: nothing, end its freshness,
+  /// or end it (sections 4.3.3 and 4.3.5).
   func supersession(by response: ModelResponse, to request: ModelRequest) -> HTTPCacheRules.Supersession {
     if response.status >= 500 { return .none }
     return request.method == "GET" ? .removed : .stale
@@ -174,8 +174,8 @@ struct RFC9111Model: Sendable {
     let old = entry.response
     // Beyond the RFC: a 304 with another `Vary` is not used.
     if !news.vary.isEmpty, Set(news.vary) != Set(old.vary) { return false }
-    // Beyond the RFC: tags are compared weakly, and a 304 without a validator confirms the response that was asked
-    // about.
+    // Beyond the RFC: tags are compared weakly, and a 304 without a validator confirms the response that the request
+    // named.
     if let tag = news.tag { return old.tag.map { Self.opaque($0) == Self.opaque(tag) } ?? false }
     return news.lastModified == nil || news.lastModified == old.lastModified
   }

@@ -196,7 +196,7 @@ struct ReuseTests {
     #expect(rules.decision(stored, after: 61, options: FetchOptions(policy: .cacheOnly)).action == .fail)
   }
 
-  /// What the configuration allows if the origin says nothing.
+  /// The lifetime and stale period that the configuration allows if the origin says nothing.
   @Test(
     arguments: [
       ("max-age=60", 89, .serveThenRevalidate), ("max-age=60", 90, .revalidate),

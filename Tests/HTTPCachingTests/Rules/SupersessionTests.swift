@@ -23,7 +23,7 @@ struct SupersessionTests {
   func theStatusDecides(_ statuses: [Int], _ expected: HTTPCacheRules.Supersession) throws {
     for status in statuses {
       #expect(try supersession(status) == expected, "\(status)")
-      // No content has come that would tell what is so now.
+      // No new content has arrived.
       #expect(try supersession(status, method: "HEAD") == (expected == .removed ? .stale : expected), "HEAD \(status)")
     }
   }

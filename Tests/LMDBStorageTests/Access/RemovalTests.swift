@@ -61,7 +61,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: file)).isEmpty)
   }
 
-  /// Files of others stay where they are. A store without any readable part is moved, too.
+  /// Files of others stay in place. A store without any readable part is moved, too.
   @Test func onlyOurOwnFilesAreMoved() async throws {
     let store = try TestStore()
     try store.mark()

@@ -15,7 +15,7 @@ import Testing
     /// Writes in the other.
     let other: LMDBEngine
 
-    /// The thread that ends what is not used hardly ever looks.
+    /// The thread that ends unused transactions hardly ever runs.
     init(interval: Duration = .seconds(3_600)) throws {
       store = try TestStore()
       environment = try store.openEnvironment(snapshots: SnapshotKeeper(interval: interval))
@@ -95,7 +95,7 @@ import Testing
     for isReading in [false, true] {
       let processes = try Processes(interval: inOtherProcess ? .microseconds(100) : .seconds(3_600))
       try await overwrite(processes.writer)
-      // A thread that looks so often may already have ended what is kept.
+      // A thread with so short an interval may already have ended the kept transaction.
       if isReading { try await inOtherProcess ? processes.read() : processes.keep() }
       while inOtherProcess, processes.environment.snapshots.isKeeping { await Task.yield() }
       for _ in 0..<50 { try await overwrite(inOtherProcess ? processes.other : processes.writer) }

@@ -63,7 +63,7 @@ static int32_t read_defective(const cachectl_store *store, cachectl_bytes key, c
   if (is(store, "read-attributes-absurd")) one.attributes = (cachectl_bytes){(const uint8_t *)"\xff\xff\xff\xff" "a", 5};
   visit(context, &one);
   if (is(store, "read-twice")) visit(context, &one);
-  /* What the callback returned is ignored here. */
+  /* The result of the callback is ignored here. */
   return CACHECTL_OK;
 }
 

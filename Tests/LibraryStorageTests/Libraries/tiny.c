@@ -50,7 +50,7 @@ static int tiny_compare(cachectl_bytes left, cachectl_bytes right) {
   return order ? order : (left.length > right.length) - (left.length < right.length);
 }
 
-/* The place of `key`, or where it would be. */
+/* The index of `key`, or the index at which to insert it. */
 static size_t tiny_place(const tiny_table *table, cachectl_bytes key) {
   size_t low = 0, high = table->count;
   while (low < high) {
@@ -317,7 +317,7 @@ static int32_t tiny_inspect(
   return status || !strcmp(note, "nofile") ? status : visit(context, tiny_text("/tiny/file"));
 }
 
-/* Says where it has moved what there is not. */
+/* Reports that it has moved a file that does not exist. */
 static int32_t tiny_remove_store(
   const cachectl_configuration *configuration, const char *suffix, cachectl_visit_text moved, void *context,
   cachectl_failure *failure) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedisStorage
 
-/// What writers have done so far.
+/// The results of the writers so far.
 private final class WriteLog: Sendable {
   private struct State {
     var acknowledged: [String] = []
@@ -83,7 +83,8 @@ struct RedisFailoverTests {
       try await group.waitForAll()
     }
 
-    // Only what was under way when the master was killed can fail there, and then says that it may have been made.
+    // Only changes that were in progress when the master was killed can fail there. Their errors say that they may have
+    // been made.
     #expect(patient.errors.count <= 3, "\(patient.errors.map(\.description))")
     for error in patient.errors {
       #expect(error.code == .unreachable && error.message.contains("is not known"), "\(error.description)")

@@ -27,7 +27,8 @@ struct RedisFollowerTests {
     return try #require(mark)
   }
 
-  /// Waits until all messages about changes so far have arrived: what was asked for later is answered after them.
+  /// Waits until all messages about changes so far have arrived: the server sends the response to a later request after
+  /// them.
   private func settle(_ nodes: RedisNodes, of key: CacheKey? = nil) async throws {
     let start = ContinuousClock.now
     try await until("the store was followed until now") {
@@ -45,7 +46,7 @@ struct RedisFollowerTests {
     try #require(try server.ask("CLIENT", "LIST", "TYPE", "pubsub").text).split(whereSeparator: \.isNewline).count
   }
 
-  /// What changes the entry under `key`.
+  /// A change of the entry under `key`.
   enum Change: CaseIterable {
     case put, replacement, removal, expiry, script, eviction, flush, flushOfAll, renaming
   }

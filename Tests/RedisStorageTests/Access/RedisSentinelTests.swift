@@ -70,7 +70,7 @@ struct RedisSentinelTests {
     silent.pause()
     defer { silent.resume() }
     let url = "redis-sentinel://127.0.0.1:\(silent.port),127.0.0.1:\(sentinel.port)#main"
-    // It is waited for, and then another one is asked.
+    // The engine waits for the silent server, and then tries another one.
     try await patiently { try await RedisNodes.open(url, hasty).close() }
   }
 

@@ -8,7 +8,7 @@ import Testing
 struct RedisDamageTests {
   private let plugin = RedisPlugin()
 
-  /// What is done to the entry "cities/c", and the code of the error that follows.
+  /// A change of the entry "cities/c", and the code of the error that follows.
   struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let commands: [[String]]
@@ -167,7 +167,6 @@ struct RedisDamageTests {
 }
 
 extension RedisServer {
-  /// What the server answers to the command.
   fileprivate func ask(_ words: [String]) throws -> RedisValue {
     var command = RedisCommand()
     command.append(words)

@@ -138,7 +138,7 @@ struct RedisRoomTests {
     try await engine.close()
   }
 
-  /// What needs no room.
+  /// A change that needs no room.
   enum Relief: CaseIterable {
     case removal, conditionalRemoval, compaction, counting, removalOfStore
   }

@@ -136,7 +136,7 @@ struct RedisLoadTests {
     try await load.until("the server has evicted") { try self.number("evicted_keys", of: server, "stats") > least }
     try await load.goesOn(rounds: 1)
     #expect(load.sum(.failures) == 0 && load.ledger[.found] > 0 && load.ledger[.absent] > 0)
-    // The last look finds what is listed.
+    // The last check visits all listed entries.
     try server.ask("CONFIG", "SET", "maxmemory", "0")
     try await load.end("eviction by \(policy)")
   }

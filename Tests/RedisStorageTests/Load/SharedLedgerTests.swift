@@ -18,7 +18,7 @@ import Testing
       (0..<10_000).first { entry in (1...3).allSatisfy { ledger.isRemoval(entry, $0) == ($0 == 3) } })
   }
 
-  /// What the ledger says of a read that finds `found`, while `meanwhile` happens.
+  /// Whether the ledger objects to a read that finds `found`, while `meanwhile` happens.
   private func objects(to found: Int?, _ meanwhile: () -> Void = {}) -> Bool {
     let before = ledger.moment(of: entry)
     meanwhile()

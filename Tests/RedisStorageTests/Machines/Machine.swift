@@ -29,7 +29,7 @@ final class Machine: Sendable {
       ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": folder.path, "CACHECTL_HOME": path("home")])
   }
 
-  /// What the program prints, which must succeed without a warning.
+  /// Returns the output of the program, which must succeed without a warning.
   @discardableResult
   func cachectl(_ arguments: String...) async throws -> String {
     let program = try start(arguments)

@@ -12,12 +12,12 @@ struct SystemClock: WallClock {
 /// How long an engine waits unless a test is about waiting, in milliseconds: longer than a server takes on any machine.
 let patience: Int64 = 600_000
 
-/// The options of a patient engine at `url`, and `values`, which go before them.
+/// The options of a patient engine at `url`. `values` override them.
 func patient(_ url: String, _ values: [String: OptionValue] = [:]) -> [String: OptionValue] {
   ["url": .text(url), "timeout": .integer(patience), "connectTimeout": .integer(patience)].merging(values) { $1 }
 }
 
-/// What `body` gives. It is tried again where an engine that waits only briefly takes a busy server for a silent one.
+/// Returns the result of `body`. It tries again if an engine that waits only briefly gives up on a busy server.
 func patiently<Output>(_ body: () async throws -> Output) async throws -> Output {
   var output: Output?
   try await until("the server answers in time") {
@@ -102,7 +102,7 @@ func options(_ url: String, _ values: [String: OptionValue] = [:]) throws -> Red
     try EngineConfiguration(for: declaration, values: patient(url, values), clock: SystemClock()))
 }
 
-/// What the build puts next to the tests.
+/// Files that the build puts next to the tests.
 enum BuiltProducts {
   /// The path of the program called `name`.
   static func path(_ name: String) -> String { folder.appendingPathComponent(name).path }

@@ -88,7 +88,7 @@ final class RedisServer: @unchecked Sendable {
     self.identifier = identifier
   }
 
-  /// What `redis-cli` prints for `arguments`.
+  /// Returns the output of `redis-cli` for `arguments`.
   @discardableResult
   func cli(_ arguments: String...) throws -> String { try cli(arguments) }
 
@@ -97,7 +97,7 @@ final class RedisServer: @unchecked Sendable {
     try Self.run("redis-cli", ["-p", String(port)] + arguments)
   }
 
-  /// What the server answers to the command, whatever it is.
+  /// Returns the server's reply to the command, even if it is an error.
   @discardableResult
   func ask(_ words: String...) throws -> RedisValue {
     var command = RedisCommand()
@@ -108,7 +108,7 @@ final class RedisServer: @unchecked Sendable {
   /// A connection that is not logged in.
   func connection() throws -> RedisWitness { try RedisWitness(address) }
 
-  /// Runs a program and returns what it prints; fails where the program does.
+  /// Runs a program and returns its output. Fails if the program does.
   static func run(_ program: String, _ arguments: [String]) throws -> String {
     let process = try FinishedProcess(running: [program] + arguments)
     let text = process.output + process.errors
@@ -145,7 +145,7 @@ final class RedisServer: @unchecked Sendable {
     }
   }
 
-  /// The process of a server that answers; `nil` if it has ended at once, as it does where the port is taken.
+  /// The process of a server that responds; `nil` if it has ended at once, for example because the port is taken.
   private static func launch(_ port: Int, _ folder: URL, _ command: [String]) throws -> pid_t? {
     let server =
       command
@@ -219,7 +219,7 @@ final class RedisWitness {
   }
 }
 
-/// What `condition` says as soon as it says anything, which it must within ten minutes.
+/// Returns the first result of `condition` that is not `nil`. It must come within ten minutes.
 func eventually<Output>(_ what: String, _ condition: () throws -> Output?) throws -> Output {
   let deadline = ContinuousClock.now.advanced(by: .seconds(600))
   while ContinuousClock.now < deadline {

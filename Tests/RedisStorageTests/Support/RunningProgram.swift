@@ -28,7 +28,7 @@ final class RunningProgram: @unchecked Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// What it has printed so far.
+  /// Its output so far.
   var output: String { text("output") }
   var errors: String { text("errors") }
 

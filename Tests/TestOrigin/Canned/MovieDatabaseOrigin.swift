@@ -9,7 +9,7 @@ public final class MovieDatabaseOrigin: Sendable {
   /// The path of the search.
   public static var path: String { "/3/search/movie" }
 
-  /// The server, which tells what it was asked.
+  /// The server. It records its requests.
   public let server: TestServer
 
   /// How it tells of a failure.
@@ -18,16 +18,17 @@ public final class MovieDatabaseOrigin: Sendable {
     case complete
     /// By a code and a message: `success` is optional.
     case withoutSuccess
-    /// As formerly, where the page is out of range: by the status 422 and a list of messages.
+    /// The former behavior for a page out of range: HTTP status 422 and a list of messages.
     case former
   }
 
   /// Starts a server that takes `key` and `token`, and finds `movies` movies for every search, but none for "nothing".
   ///
   /// - Parameters:
-  ///   - lastPage: the last page that may be asked for: with a low one, clients that know the true one see the failure.
-  ///   - failures: how it tells of a failure.
-  ///   - fields: header fields in place of its own.
+  ///   - lastPage: the last page that may be requested. With a low number, clients that know the true one get the
+  ///     failure.
+  ///   - failures: the form of its failures.
+  ///   - fields: header fields that replace the default ones.
   /// - Throws: `SystemFailure`.
   public init(
     key: String, token: String, movies: Int = 45, lastPage: Int = 500, failures: FailureForm = .complete,

@@ -15,7 +15,7 @@ public final class NonprofitOrigin: Sendable {
     ]
   }
 
-  /// The server, which tells what it was asked.
+  /// The server. It records its requests.
   public let server: TestServer
 
   /// Starts a server with the given number of organizations.

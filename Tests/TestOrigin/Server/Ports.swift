@@ -7,7 +7,7 @@ final class Descriptor: Sendable {
 
   /// Takes over the descriptor that `call` returned.
   ///
-  /// - Throws: `SystemFailure` where the call failed.
+  /// - Throws: `SystemFailure` if the call failed.
   init(_ call: String, _ result: Int32) throws(SystemFailure) { number = try SystemFailure.check(call, result) }
 
   deinit { close(number) }
@@ -29,7 +29,7 @@ final class Descriptor: Sendable {
     return socket
   }
 
-  /// The port of this end of a socket; 0 where it has none.
+  /// The port of this end of a socket; 0 if it has none.
   var port: Int {
     // The port is at the same place in an address of IPv4 and one of IPv6.
     var address = sockaddr_in6()
@@ -98,7 +98,7 @@ public final class TestGate: Sendable {
 
   /// Waits until the gate is open.
   ///
-  /// - Returns: whether it is; `false` where the peer of `connection` closed it first.
+  /// - Returns: whether it is; `false` if the peer of `connection` closed it first.
   func wait(on connection: Connection) -> Bool {
     while true {
       var events = [

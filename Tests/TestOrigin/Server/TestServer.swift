@@ -3,8 +3,8 @@ import CacheBase
 import Foundation
 import Synchronization
 
-/// An origin server of HTTP/1.1 on a free port of the loopback interface, which does what a test tells it, and counts
-/// what it was asked. Each connection has a thread of its own. It ends with the last reference to it.
+/// An origin server of HTTP/1.1 on a free port of the loopback interface. A test decides its responses, and it counts
+/// its requests. Each connection has a separate thread. The server ends with the last reference to it.
 public final class TestServer: Sendable {
   private let listener: Descriptor
   private let service: Service
@@ -82,8 +82,7 @@ public final class TestServer: Sendable {
   public func abandoned(_ count: Int) async { await service.traffic.wait { $0.abandoned >= count } }
 }
 
-/// Decides what is answered: first what was queued, then the answer set for all requests, and otherwise what the handler
-/// says.
+/// Chooses the response: first the queued ones, then the one set for all requests, and otherwise the handler's.
 final class Answers: Sendable {
   private let handler: @Sendable (TestRequest) -> TestResponse
   private let state = Mutex<(queue: [TestResponse], override: TestResponse?)>(([], nil))
@@ -185,7 +184,7 @@ final class Connection: Sendable {
 
   /// Sends all of `bytes`.
   ///
-  /// - Returns: whether the peer took them; `false` where it has closed the connection.
+  /// - Returns: whether the peer took them; `false` if it has closed the connection.
   func send(_ bytes: ArraySlice<UInt8>) -> Bool {
     bytes.withUnsafeBytes { buffer in
       var sent = 0
@@ -213,7 +212,7 @@ final class Connection: Sendable {
   }
 }
 
-/// What a server has seen so far.
+/// The traffic of a server so far.
 final class Traffic: Sendable {
   private struct State {
     var requests: [TestRequest] = []
@@ -237,7 +236,7 @@ final class Traffic: Sendable {
     }
   }
 
-  /// What tasks wait for.
+  /// The counts that tasks wait for.
   struct Counts: Sendable {
     let requests: Int
     let abandoned: Int
@@ -336,7 +335,7 @@ final class Outlet {
 
   /// Holds `bytes` back, and sends the bytes held back before.
   ///
-  /// - Returns: whether the peer took these; `false` where it has closed the connection.
+  /// - Returns: whether the peer took these; `false` if it has closed the connection.
   func send(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard !bytes.isEmpty else { return true }
     defer { held = bytes }
@@ -345,9 +344,9 @@ final class Outlet {
 
   func send(_ text: String) -> Bool { send(Array(text.utf8)[...]) }
 
-  /// Sends what is held back.
+  /// Sends the bytes held back.
   ///
-  /// - Returns: whether the peer took it; `false` where it has closed the connection.
+  /// - Returns: whether the peer took it; `false` if it has closed the connection.
   func flush() -> Bool {
     defer { held = [] }
     return connection.send(held)

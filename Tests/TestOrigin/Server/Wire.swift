@@ -3,12 +3,12 @@ import CacheBase
 /// Reads the requests that come over a connection, one after the other.
 struct RequestReader {
   private let connection: Connection
-  /// What was received and not read yet.
+  /// The bytes received and not read yet.
   private var buffer: [UInt8] = []
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// The next request; `nil` at the end of the connection, and for what is not a request.
+  /// The next request; `nil` at the end of the connection, and for bytes that are not a request.
   mutating func next() -> TestRequest? {
     while buffer.isEmpty { guard receive() else { return nil } }
     // The beginning of TLS: read as lines it would be a request, or an endless one, as its random bytes will.

@@ -5,7 +5,7 @@ import ServiceTokens
 import ServiceTokensDomain
 import Testing
 
-/// The same behaviour over every engine, none of which knows what a token is.
+/// The tests run over every engine. No engine knows what a token is.
 struct InsertAndListTests {
   @Test(arguments: Backends.all)
   func insertedTokensAreListedByName(backend: String) async throws {

@@ -4,7 +4,7 @@ import ServiceTokens
 import ServiceTokensDomain
 import Testing
 
-/// A token's value is seen where the code asks for it, and nowhere else.
+/// Only the code that asks for a token's value sees it.
 struct SecrecyTests {
   @Test func noTextOfATokenHasItsValue() throws {
     let token = try ServiceToken.sample("a")

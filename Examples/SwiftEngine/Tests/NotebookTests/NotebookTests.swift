@@ -4,7 +4,7 @@ import EngineConformance
 import EngineAPI
 import Testing
 
-/// The whole contract in one test; what is your engine's own needs tests of your own.
+/// The whole contract in one test. Write your own tests for the special features of your engine.
 @Test func keepsTheStorageContract() async throws {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notebook-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
