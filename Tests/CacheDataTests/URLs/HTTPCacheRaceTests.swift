@@ -144,6 +144,7 @@ import Testing
     }.value
     let snapshot = try #require(try await fetching.value)
     #expect(snapshot.source == .origin && snapshot.warnings.map(\.error.code) == [.damaged])
+    #expect(snapshot.warnings.map(\.phase) == [.reading])
   }
 
   /// A transfer that runs other work before it answers.

@@ -232,7 +232,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       lookup.part = new.part
       return new.found?.head == lookup.found?.head ? nil : new.found
     } catch {
-      try warn(error)
+      try warn(.reading, error)
       return nil
     }
   }
@@ -415,7 +415,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       if let stored { delivery.key = stored }
     } catch {
       delivery.isKept = false
-      if error.code != .conflict { try operation.warn(error) }
+      if error.code != .conflict { try operation.warn(.storing, error) }
       delivery.refusal = error.code == .conflict ? "it was changed while it was fetched" : nil
     }
     if head.retainUntil <= head.storedAt {
@@ -461,16 +461,16 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     do throws(CacheError) {
       try await target.applySideEffects(exchange, token)
     } catch {
-      try warn(error)
+      try warn(.storing, error)
     }
   }
 
   /// Turns a failure of the storage into a warning, but throws a cancellation.
-  private mutating func warn(_ error: CacheError) throws(CacheError) {
+  private mutating func warn(_ phase: CacheWarning.Phase, _ error: CacheError) throws(CacheError) {
     if error.code == .cancelled { throw error }
     // A storage that fails altogether gives the same error on reading and on writing: report it once.
     if lookup.warnings.contains(where: { $0.error.message == error.message }) { return }
-    lookup.warnings.append(CacheWarning(.storing, error, key: try? entryKey()))
+    lookup.warnings.append(CacheWarning(phase, error, key: try? entryKey()))
   }
 
   // MARK: Deliver
