@@ -255,6 +255,19 @@ import Testing
     #expect(error?.message.hasPrefix("two codecs of Int are called 'number': one is made at ") == true)
   }
 
+  private enum Cities { struct Page: Sendable {} }
+  private enum Movies { struct Page: Sendable {} }
+
+  @Test func twoTypesOfOneNameCanHaveCodecsOfOneName() async throws {
+    let cache = try await cache()
+    _ = try cache.resource(
+      "cities", key: { (page: Int) in page }, codec: PayloadCodec("page", encode: { _ in [] }) { _ in Cities.Page() }
+    ) { _ in Cities.Page() }
+    _ = try cache.resource(
+      "movies", key: { (page: Int) in page }, codec: PayloadCodec("page", encode: { _ in [] }) { _ in Movies.Page() }
+    ) { _ in Movies.Page() }
+  }
+
   @Test func aQueryThatCannotBeEncodedIsAnError() async throws {
     let halves = try await cache().resource("halves") { (numbers: [Double]) in numbers.map { $0 / 2 } }
     #expect(try await halves([1, 3]) == [0.5, 1.5])

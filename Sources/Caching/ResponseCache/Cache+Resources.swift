@@ -189,19 +189,10 @@ extension Cache {
 
 /// The resources and codecs of a cache: each name belongs to one place in the program.
 final class ResourceRegistry: Sendable {
-  private struct Place: Equatable, CustomStringConvertible {
-    let file: String
-    let line: UInt
-
-    init(_ place: (file: StaticString, line: UInt)) { (file, line) = ("\(place.file)", place.line) }
-
-    var description: String { "\(file):\(line)" }
-  }
-
   /// The namespaces of everything else that a cache keeps.
   private static let reservedNames = [ValueKey.resource, URLResponses.namespace, "leases"]
 
-  private let places = Mutex<[String: Place]>([:])
+  private let places = Mutex<[String: String]>([:])
 
   /// Notes that a resource is made at a place in the program.
   ///
@@ -209,7 +200,7 @@ final class ResourceRegistry: Sendable {
   func add<Value>(
     _ name: String, version: Int, codec: PayloadCodec<Value>, at place: (file: StaticString, line: UInt)
   ) throws(CacheError) {
-    let place = Place(place)
+    let place = "\(place.file):\(place.line)"
     if Self.reservedNames.contains(name) {
       throw CacheError(
         .invalidKey, "\(place): a resource cannot be called '\(name)'", hint: "the cache itself uses that name")
@@ -220,13 +211,14 @@ final class ResourceRegistry: Sendable {
       throw CacheError(.invalidKey, "\(place): \(error.message)", hint: error.hint, cause: error)
     }
     try add("\(name) \(version)", "resources are called '\(name)'", at: place)
-    guard let codecPlace = codec.place else { return }
+    guard let (file, line) = codec.place else { return }
+    // Not the name of the type: two modules can have types of one name.
     try add(
-      "\(codec.identifier) \(Value.self)", "codecs of \(Value.self) are called '\(codec.identifier)'",
-      at: Place(codecPlace))
+      "\(codec.identifier) \(ObjectIdentifier(Value.self))",
+      "codecs of \(Value.self) are called '\(codec.identifier)'", at: "\(file):\(line)")
   }
 
-  private func add(_ name: String, _ what: String, at place: Place) throws(CacheError) {
+  private func add(_ name: String, _ what: String, at place: String) throws(CacheError) {
     let other = places.withLock { places in
       let other = places[name]
       if other == nil { places[name] = place }
