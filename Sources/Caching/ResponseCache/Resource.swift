@@ -39,10 +39,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   ) async throws -> Value {
     let options = FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale)
     let call = cache.observer(of: name)?.begin()
-    if let kept = kept(query, options, readsSmall: isOnActor(#isolation)) {
-      call?.end(kept.isStale ? .stale : .hit)
-      return kept.value
-    }
+    if let kept = kept(query, options, readsSmall: isOnActor(#isolation), call) { return kept }
     return try await fetched(query, options)
   }
 
@@ -56,8 +53,10 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   /// The value that a fetch for `query` returns, if it is at hand, decoded and unchanged since, and the rules let the
   /// cache serve it; otherwise `nil`. Runs on the caller's actor.
   ///
-  /// - Parameter readsSmall: whether to read a small entry too, which is not at hand.
-  private func kept(_ query: Query, _ options: FetchOptions, readsSmall: Bool) -> (value: Value, isStale: Bool)? {
+  /// - Parameters:
+  ///   - readsSmall: whether to read a small entry too, which is not at hand.
+  ///   - call: is ended if there is a value.
+  private func kept(_ query: Query, _ options: FetchOptions, readsSmall: Bool, _ call: Observer.Call?) -> Value? {
     // The fetch explains what it does, ends if it is cancelled, and says what comes of a failure.
     guard cache.services.observe == nil, !Task.isCancelled else { return nil }
     let (rules, now) = (HTTPCacheRules(freshness: freshness), cache.services.now())
@@ -66,7 +65,8 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
       isStale = head.freshUntil <= now
       return rules.decision(for: ResourceRequest.message, stored: head, options: options, now: now).action == .serve
     }
-    return value.map { ($0, isStale) }
+    if value != nil { call?.end(isStale ? .stale : .hit) }
+    return value
   }
 
   /// The values for `query` in the order in which they become known, each with its source: usually one; with
