@@ -123,7 +123,9 @@ final class Warnings: Sendable {
     let date = Date(timeIntervalSince1970: 1_767_225_600.123)
     #expect(Timestamp(date).milliseconds == 1_767_225_600_123 && Timestamp(date).date == date)
     #expect(Timestamp(Date.distantPast) == Timestamp(milliseconds: 0))
-    #expect(Timestamp(Date(timeIntervalSince1970: .infinity)) == .distantFuture)
+    for seconds in [Double.infinity, .nan] {
+      #expect(Timestamp(Date(timeIntervalSince1970: seconds)) == .distantFuture)
+    }
     let facts = EntryFacts(key: "", storedAt: .milliseconds(1_500), freshUntil: .seconds(60), now: .seconds(2))
     #expect(facts.storedAt == Date(timeIntervalSince1970: 1.5) && facts.freshUntil == Date(timeIntervalSince1970: 60))
   }

@@ -45,7 +45,7 @@ public struct Snapshot<Value: Sendable>: Sendable {
 public struct CacheWarning: Sendable {
   /// The step that failed.
   public enum Phase: String, Sendable {
-    /// The store, or the first of two locations, could not be opened.
+    /// The store, or the first of two locations, could not be opened, or the store was moved aside because of its damage.
     case opening
     /// An entry could not be read.
     case reading
@@ -53,7 +53,7 @@ public struct CacheWarning: Sendable {
     case fetching
     /// An entry could not be stored, invalidated or removed.
     case storing
-    /// The store could not be closed in order.
+    /// The store was not closed in order, or one of its two stores was away (`tiered`).
     case closing
   }
 

@@ -65,7 +65,8 @@ public struct Cache: Sendable {
   ///     that might have no place to write to; `nil` to throw. `warn` gets the failure.
   ///   - warn: called once with each failure that costs the caller nothing, such as an origin whose failure a stale value
   ///     covers, a value that could not be stored, a server that is away while the cache is opened: by a mistake in its
-  ///     address too, or a store that was moved aside because its damage had ended a process.
+  ///     address too, or a store that was moved aside because its damage had ended a process. Those of a sequence of
+  ///     snapshots are in its snapshots instead.
   ///   - observe: called with each value or response that the cache has served, for metrics; on the task that waits for
   ///     it, so it must be quick.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but

@@ -22,7 +22,7 @@ public struct CacheEvent: Sendable {
     case fetched
     /// Nothing: there is no such value, or none that may be served without a fetch.
     case missing
-    /// An error.
+    /// An error, or a cancellation.
     case failed
   }
 

@@ -20,7 +20,7 @@ extension EntryFacts {
 extension Timestamp {
   /// The millisecond closest to `date`, clamped to the range.
   public init(_ date: Date) {
-    self.init(milliseconds: Int64(min(max(date.timeIntervalSince1970 * 1_000, 0), 1e15).rounded()))
+    self.init(milliseconds: Int64(max(0, min(1e15, date.timeIntervalSince1970 * 1_000)).rounded()))
   }
 
   /// The same point in time.

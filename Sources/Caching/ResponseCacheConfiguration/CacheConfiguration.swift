@@ -116,7 +116,8 @@ extension Cache {
   ///   - clock: decides which entries are fresh, stale and expired.
   ///   - warn: called once with each failure that costs the caller nothing.
   ///   - observe: called with each value or response that the cache has served, for metrics.
-  /// - Throws: `CacheError`: the engine's failure, or `cancelled`. See `init(_:limits:isShared:transforms:clock:warn:observe:)`.
+  /// - Throws: `CacheError`: the engine's failure, or `cancelled`. See
+  ///   `init(_:limits:isShared:transforms:clock:fallback:warn:observe:)`.
   @concurrent
   public init(
     _ configuration: CacheConfiguration, transforms: EntryTransforms = .none,
