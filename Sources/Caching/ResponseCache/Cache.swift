@@ -38,8 +38,9 @@ public import EngineAPI
 ///
 /// Methods throw `CacheError`, whose code is `cancelled` if the calling task was cancelled. Methods that fetch also throw
 /// the errors of the closure, and `CancellationError`. An absent entry is `nil`, and a failure never looks like one.
-/// Reading and decoding leave the caller's actor. A value that was read before and has not changed is returned in less than
-/// a microsecond, on the caller's actor.
+/// Calls leave the caller's actor to encode, to fetch and to wait. They stay on it for a value that was read before and has
+/// not changed, which is returned in less than a microsecond, and to read and decode at most 4 KiB if the engine need not
+/// wait for a disk or a server.
 public struct Cache: Sendable {
   package let store: EntryStore
   package let services: FetchServices

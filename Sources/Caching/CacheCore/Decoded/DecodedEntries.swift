@@ -68,8 +68,8 @@ extension EntryStore {
     return kept
   }
 
-  /// The largest payload in bytes that `decodedNow(_:_:_:)` decodes. Foundation's coder takes about forty microseconds for
-  /// so much JSON, which is no more than leaving the main actor and returning.
+  /// The largest payload in bytes that `decodedNow(_:_:_:)` decodes. Foundation's coder takes about seventy microseconds for
+  /// so much JSON.
   package static let smallPayload = 4_096
 
   /// The result of `decoded(_:_:_:)`, if the engine can read the entry without a wait, and it is small and stored without
