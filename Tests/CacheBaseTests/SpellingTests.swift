@@ -16,11 +16,11 @@ struct CacheBaseTests {
     ("revnue", "revenue"), ("REVENUE", "revenue"), ("nmae", "name"), ("org", "organizations"), ("x", nil), ("", nil),
     ("cities", nil), ("reveneus", "revenue"),
   ])
-  func onlyANearNameIsSuggested(name: String, expected: String?) {
+  func onlyASimilarNameIsSuggested(name: String, expected: String?) {
     #expect(Spelling.nearest(to: name, among: ["revenue", "organizations", "name"]) == expected)
   }
 
-  @Test func theFirstOfEquallyNearOnesIsTaken() {
+  @Test func theFirstOfEquallySimilarNamesIsTaken() {
     #expect(Spelling.nearest(to: "b", among: ["aa", "a", "c"]) == "a")
     #expect(Spelling.nearest(to: "b", among: []) == nil)
   }

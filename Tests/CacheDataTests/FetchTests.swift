@@ -15,7 +15,7 @@ struct FetchTests {
         log: log, stored: row.storedResponse, readError: row.readError, writeError: row.writeError)
       let origin = FakeOrigin(log: log) { () async throws(CacheError) in try row.answered() }
       let snapshots = repository(storage, origin).cities(CitiesQuery(), options: row.options)
-      #expect(log.all.isEmpty, "\(row): nothing happens before the first snapshot is asked for")
+      #expect(log.all.isEmpty, "\(row): nothing happens before the first snapshot is requested")
       let outcome = await FetchOutcome(snapshots, log: log)
       #expect(outcome == FetchOutcome(expectedOf: row), "\(row)")
     }
@@ -58,7 +58,7 @@ struct FetchTests {
 
   /// A working cache might have answered: after repairing only the origin, the user would meet the cache's failure
   /// next.
-  @Test func theFailureOfTheCacheIsReportedTogetherWithThatOfTheOrigin() async {
+  @Test func theFailuresOfCacheAndOriginAreReportedTogether() async {
     let log = CallLog()
     let row = FetchCase(policy: .cacheFirst, stored: .fresh, answer: .unreachable, storage: .readFails)
     let origin = FakeOrigin(log: log) { () async throws(CacheError) in try row.answered() }

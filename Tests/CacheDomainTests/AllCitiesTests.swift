@@ -68,7 +68,7 @@ struct FetchAllCitiesTests {
         true, 5
       ), ([.page(.cache, isRevalidated: true, freshFor: 9), .page(.origin, freshFor: 60)], .origin, false, 9),
     ] as [([Pages.Answer], Snapshot<CitiesPage>.Source, Bool, Int)])
-  private func theWholeIsNoBetterThanItsWorstPage(
+  private func theResultIsAsStaleAsItsStalestPage(
     answers: [Pages.Answer], source: Snapshot<CitiesPage>.Source, isRevalidated: Bool, freshness: Int
   ) async throws {
     let whole = try await Self.walk(Pages(answers: answers)).snapshot(of: [])
@@ -196,7 +196,7 @@ struct PageWalkTests {
     (9, 2, 7, 9), (4, 2, 7, 4), (9, 2, 3, 6), (4, 2, 3, 6), (2, 0, 7, 2), (0, 0, 7, 2), (6, 0, 7, 6), (1, 2, 7, 3),
     (1, 0, 7, 1), (.max, 2, 7, .max),
   ])
-  func theNewestAnswerKnowsHowManyPagesThereAre(says: Int, cities: Int, storedAt: Int, count: Int) {
+  func theNewestPageDecidesTheNumberOfPages(says: Int, cities: Int, storedAt: Int, count: Int) {
     var walk = Self.walk(width: 2, of: 6, storedAt: 5)
     #expect(Self.start(&walk) == [1, 2])
     let answer = Snapshot(
@@ -228,7 +228,7 @@ struct PageWalkTests {
     #expect(walk.summary?.failure == nil && walk.summary?.totalPages == 2)
   }
 
-  @Test func theFirstFailureOfAllIsThatOfTheWalk() {
+  @Test func theFirstFailureIsTheFailureOfTheWalk() {
     var walk = PageWalk(width: 2, limit: nil)
     #expect(Self.start(&walk) == [0])
     walk.receive(.failure(CacheError(.originRefused, "no")), for: 0)
@@ -250,6 +250,6 @@ struct PageWalkTests {
     let summary = walk.summary
     #expect(
       summary?.failure?.message == "away" && summary?.warnings.map(\.error.code) == [.damaged, .originUnreachable])
-    #expect(summary?.keptPages == 2, "What could not be read may not be there")
+    #expect(summary?.keptPages == 2, "Unreadable pages are counted as absent")
   }
 }

@@ -180,7 +180,7 @@ struct EntryFactsTests {
     Case(storedAt: 253_402_300_799, freshUntil: 253_402_300_799, now: 39, age: nil, remaining: 0, isStale: true),
     Case(storedAt: 100, freshUntil: 100, now: 100, age: 0, remaining: 0, isStale: true),
   ])
-  func agesAndFreshnessAreThoseOfTheMomentOfReading(item: Case) {
+  func agesAndFreshnessAreComputedAtTheTimeOfReading(item: Case) {
     let facts = EntryFacts(
       key: "cities/v1/page=0", storedAt: .seconds(item.storedAt), freshUntil: .seconds(item.freshUntil),
       now: .seconds(item.now))

@@ -114,7 +114,7 @@ struct QueryTests {
     #expect(CitiesQuery(page: 3).page == 3)
   }
 
-  @Test func namesOfOrdersAndDirectionsAreThoseOfTheKeys() {
+  @Test func ordersAndDirectionsHaveTheNamesInTheKeys() {
     #expect(CityOrder.allCases.map(\.rawValue) == ["revenue", "organizations", "name"])
     #expect(SortDirection.allCases.map(\.rawValue) == ["asc", "desc"])
     #expect(

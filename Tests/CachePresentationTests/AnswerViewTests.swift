@@ -15,7 +15,7 @@ struct URLAnswerViewTests {
     return SnapshotView(Snapshot(value: value, source: .cache, entry: entry), backend: "lmdb")
   }
 
-  @Test func theHeadIsThatOfHTTP() {
+  @Test func theHeadHasTheFormOfHTTP() {
     #expect(Self.response([]).headText == "HTTP/1.1 404 \r\nContent-Type: text/plain\r\n\r\n")
   }
 

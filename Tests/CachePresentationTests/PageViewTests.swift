@@ -103,7 +103,7 @@ struct PageViewTests {
     #expect(SnapshotView(snapshot, backend: backend, limit: limit).status?.text == text)
   }
 
-  @Test func staleIsSaidInTheDocumentAndInColour() {
+  @Test func staleIsShownInTheDocumentAndInColor() {
     let view = SnapshotView(PageSamples.snapshot(PageSamples.cities, freshFor: -60), backend: nil, limit: 0)
     #expect(view.json["stale"] == true)
     #expect(view.json["backend"] == .some(.null))
@@ -121,7 +121,7 @@ struct PageViewTests {
     #expect(view.status?.text == "Page 1 of 3 (--page 0) · 6 cities · from the origin, not stored")
   }
 
-  @Test func revalidatedIsSaidWithItsWarnings() {
+  @Test func revalidatedIsShownWithItsWarnings() {
     let view = SnapshotView(PageSamples.snapshot(PageSamples.cities, isRevalidated: true), backend: "lmdb")
     #expect(view.json["revalidated"] == true)
     #expect(view.json["source"] == "cache")

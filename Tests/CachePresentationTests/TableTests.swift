@@ -101,16 +101,16 @@ struct TableTests {
         """
       ),
     ])
-  func columnsGiveWayByPriorityAndNumbersStayWhole(width: Int, text: String) {
+  func columnsAreOmittedByPriorityAndNumbersAreNotCut(width: Int, text: String) {
     #expect(Self.numbers.text(on: .terminal(width: width, hasColor: false)) == text)
   }
 
-  @Test func aContinuationDoesNotRepeatWhatIsLeftOut() {
+  @Test func aContinuationDoesNotRepeatTheNamesOfOmittedColumns() {
     let text = Self.numbers.text(on: .terminal(width: 40, hasColor: false), hasHeader: false)
     #expect(text.split(separator: "\n").count == 2)
   }
 
-  @Test func aNumberAloneStaysWhole() {
+  @Test func aSingleNumberIsNotCut() {
     let table = Table([.init("Entries", .right), .init("Bytes", .right)], rows: [["1,234", "5"]])
     #expect(table.text(on: .terminal(width: 3, hasColor: false), hasHeader: false) == "1,234\n")
   }

@@ -211,7 +211,7 @@ struct ExitStatusTests {
       // A newer answer is stored in its place.
       (nil, false, nil, false),
     ] as [(String?, Bool, String?, Bool)])
-  func anAnswerThatIsNotKeptIsAnError(code: String?, isStored: Bool, refusal: String?, isFailure: Bool) throws {
+  func aResponseThatIsNotStoredIsAnError(code: String?, isStored: Bool, refusal: String?, isFailure: Bool) throws {
     let warnings = code.map { [CacheWarning(.storing, CacheError(CacheError.Code(rawValue: $0), "it failed"))] } ?? []
     let entry = EntryFacts(
       key: "cities/a", storedAt: .seconds(1), freshUntil: .seconds(2), now: .seconds(1), isStored: isStored,

@@ -12,7 +12,7 @@ func expectGolden(_ text: String, _ name: String) throws {
     try Data(text.utf8).write(to: file)
   }
   let recorded = try String(decoding: Data(contentsOf: file), as: UTF8.self)
-  #expect(text == recorded, "\(name) differs; RECORD_GOLDEN=1 records it anew")
+  #expect(text == recorded, "\(name) differs; RECORD_GOLDEN=1 records it again")
 }
 
 /// The help of the command at `names`.

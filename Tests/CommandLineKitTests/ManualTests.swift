@@ -26,7 +26,7 @@ struct ManualTests {
     ("~/x^2", #"\(ti/x\(ha2"#), ("“é”", #"\[u201C]\[u00E9]\[u201D]"#), ("see `ls -l`.", #"see \fBls \-l\fR."#),
     ("one ` alone", #"one \(ga alone"#), ("`x`", #"\fBx\fR"#), ("a\tb", "a b"), ("`a`.`b`", #"\fBa\fR.\fBb\fR"#),
   ])
-  func aTextStandsForItself(text: String, line: String) {
+  func aTextIsEscaped(text: String, line: String) {
     var page = ManualPage("x", section: 1, abstract: "X", version: "x 1")
     page.addText(text)
     #expect(page.text.hasSuffix("\n.PP\n\(line)\n"), "\(page.text)")

@@ -18,7 +18,7 @@ import Testing
 
   /// Only short content that says its length is in memory: it arrives at once.
   @Test(arguments: [true, false], [0, 100, 65_536, 65_537, 300_000])
-  func contentComesInAsItIsRead(hasLength: Bool, size: Int) async throws {
+  func contentIsReceivedWhenItIsRead(hasLength: Bool, size: Int) async throws {
     let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let whole = TestResponse(body: .bytes(content))
     let server = try TestServer(script: [hasLength ? whole : whole.chunked(50)])

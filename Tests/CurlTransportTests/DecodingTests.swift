@@ -75,7 +75,7 @@ struct DecodingTransferServiceTests {
     #expect(!String(describing: error).contains("hidden"))
   }
 
-  @Test func partsStayAsTheyAre() async throws {
+  @Test func partsAreNotChanged() async throws {
     let head = HTTP.ResponseHead(status: 206, fields: ["Content-Encoding": "gzip"])
     let base = FixedTransfer(HTTP.Response(head, body: Self.gzip))
     let request = HTTP.Request(url: "http://example.com/", fields: ["Range": "bytes=0-1"])
@@ -163,7 +163,7 @@ struct DecodingResponseSourceTests {
   }
 
   /// Interim responses and trailers stay with the content.
-  @Test(arguments: [0, 10, 1 << 20]) func interimAnswersAndTrailersStay(held: Int) async throws {
+  @Test(arguments: [0, 10, 1 << 20]) func interimResponsesAndTrailersStay(held: Int) async throws {
     var answer = Self.answer(["Content-Encoding": "gzip"], held: held, pieceSize: 1_000)
     let (hint, sum) = (HTTP.ResponseHead(status: 103), ["Sum": "1"] as HTTP.Fields)
     answer.interim = [hint]

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Case.all) func responsesThatAreNotWholeOrNotValid(_ example: Case) async throws {
+  @Test(arguments: Case.all) func incompleteAndInvalidResponses(_ example: Case) async throws {
     let server = try TestServer(script: [example.response])
     var body: [UInt8] = []
     do throws(CacheError) {

@@ -89,7 +89,7 @@ import Testing
     content.stop()
   }
 
-  @Test func largeRequestContentArrivesWhole() async throws {
+  @Test func largeRequestContentArrivesCompletely() async throws {
     let server = try TestServer { request in TestResponse("\(request.body.count) \(Set(request.body))") }
     let rest = Mutex(400)
     let content = StreamedContent {

@@ -58,7 +58,7 @@ import CurlTransport
     ]
   }
 
-  @Test(arguments: Case.all) func requestsArriveAsTheyAre(_ example: Case) async throws {
+  @Test(arguments: Case.all) func requestsArriveUnchanged(_ example: Case) async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
     let request = HTTP.Request(
       method: example.method, url: server.url + example.path, fields: example.fields, body: example.content,

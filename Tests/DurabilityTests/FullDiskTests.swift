@@ -20,7 +20,7 @@ import Testing
         if status != 0 {
           failures += 1
           Self.expectError(writer, ["noSpace"], store)
-          #expect(writer.lines.contains("CLOSED"), "nothing is lost by closing: \(store)")
+          #expect(writer.lines.contains("CLOSED"), "closing loses nothing: \(store)")
         }
         // First as it is on the full disk, then with space.
         try store.check(unfinished: 0)

@@ -120,7 +120,7 @@ import Testing
       guard kilobytes == 160 else { return }
       try tool.disk.shell("test $(stat -c %s cache.sqlite) -lt 200000")
       let fetch = try tool.run("fetch", "cities", "--page", "6", "--require-store")
-      #expect(fetch.status == 0, "the pages of what was removed are used again: \(fetch.errors)")
+      #expect(fetch.status == 0, "the pages of removed entries are used again: \(fetch.errors)")
     }
   }
 
@@ -142,7 +142,7 @@ import Testing
   }
 
   /// A repair needs room for a new store.
-  @Test(arguments: TestEnvironment.engines) func aRepairWithoutRoomLeavesTheStoreAsItIs(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func aRepairWithoutRoomDoesNotChangeTheStore(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)

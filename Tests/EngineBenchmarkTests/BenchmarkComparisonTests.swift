@@ -109,6 +109,6 @@ struct BenchmarkComparisonTests {
     now.environment = Reports.environment(["valueSize": 1_000, "operations": 10, "build": "debug", "policy": "none"])
     #expect(BenchmarkComparison(saved: saved, now: now).differences == ["build", "operations", "value size", "policy"])
     now.environment = Reports.environment(["program": "cachectl 9"])
-    #expect(BenchmarkComparison(saved: saved, now: now).differences.isEmpty, "Versions are what is compared")
+    #expect(BenchmarkComparison(saved: saved, now: now).differences.isEmpty, "The versions are compared")
   }
 }

@@ -38,7 +38,7 @@ struct BenchmarkProbeTests {
     ("/", "overlay"), ("/home", "overlay"), ("/tmp", "tmpfs"), ("/tmp/x", "tmpfs"), ("/tmpfoo", "overlay"),
     ("/tmp/b/c", "ext4"),
   ])
-  func theFileSystemIsThatOfTheNearestMount(folder: String, type: String) {
+  func theFileSystemIsTheNearestMount(folder: String, type: String) {
     let mounts = ["none / overlay rw", "none /tmp ext2 rw", "none /tmp tmpfs rw", "disk /tmp/b ext4 rw", "broken"]
     #expect(SystemFacts.fileSystem(of: folder, mounts.map { $0[...] }) == type)
   }

@@ -53,7 +53,7 @@ struct BenchmarkReportTests {
     #expect(try BenchmarkReport(json: report.json, file: "r") == report)
   }
 
-  @Test func theJSONIsThatOfTheContract() throws {
+  @Test func theJSONFollowsTheContract() throws {
     let json = try #require(
       try JSONSerialization.jsonObject(with: Data(Self.report(Self.everyOutcome).json)) as? [String: Any])
     #expect(json["environment"] is [String: Any])
@@ -121,7 +121,7 @@ struct BenchmarkReportTests {
       (1, nil), (4, nil), (5, 1...5), (8, 1...8), (9, 2...8), (10, 2...9), (12, 3...10), (20, 6...15), (100, 41...60),
       (1_000, 471...530),
     ] as [(Int, ClosedRange<Double>?)])
-  func theIntervalOfTheMedianIsThatOfTheSignTest(count: Int, interval: ClosedRange<Double>?) {
+  func theIntervalOfTheMedianFollowsTheSignTest(count: Int, interval: ClosedRange<Double>?) {
     #expect(Spread((1...count).map(Double.init).shuffled())?.interval == interval)
   }
 }

@@ -33,7 +33,7 @@ struct BenchmarkRunTests {
     #expect(try BenchmarkReport(json: cancelled, file: "r").isComplete == false)
   }
 
-  @Test func workersHaveThreadsOfTheirOwn() async throws {
+  @Test func workersHaveSeparateThreads() async throws {
     // More workers than the machine has processors block at once, each until all are there: on a pool they would never
     // all be there.
     let count = 24
@@ -99,7 +99,7 @@ struct BenchmarkRunTests {
     #expect(report.results.allSatisfy { $0.outcome == .skipped("cannot be used by several processes") })
   }
 
-  @Test func storesOnAServerAreEmptiedAndHaveNamesOfTheirOwn() async throws {
+  @Test func storesOnAServerAreEmptiedAndHaveSeparateNames() async throws {
     let plugin = TestPlugin(isNamed: true)
     _ = try await Fixtures.run([plugin], [Fixtures.workload(entries: 1_500)])
     #expect(plugin.keys == ["bench-test-0": [], "bench-test-2": []])

@@ -44,7 +44,7 @@ struct EntryValuesTests {
   }
 
   @Test(arguments: [0, 1, 7, 8, 9, 63, 64, 1_000])
-  func aValueIsItselfAndNoOther(size: Int) {
+  func aValueMatchesOnlyItsTag(size: Int) {
     let values = values(size)
     let tag = values.tag(3, 1)
     let payload = values.payload(tag: tag)

@@ -27,7 +27,7 @@ struct LatencyHistogramTests {
   }
 
   @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-  func percentilesAreThoseOfTheSortedValuesWithinTheError(seed: UInt64) {
+  func percentilesMatchTheSortedValuesWithinTheError(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var histogram = LatencyHistogram()
     var values: [UInt64] = []
@@ -58,7 +58,7 @@ struct LatencyHistogramTests {
   }
 
   @Test(arguments: [7, 8] as [UInt64])
-  func mergedHistogramsAreThatOfAllValues(seed: UInt64) {
+  func mergedHistogramsEqualTheHistogramOfAllValues(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var (left, right, all) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())
     for _ in 0..<1_000 {

@@ -31,7 +31,7 @@ struct NumberTests {
       (0, 6_284_781_860_667_377_211), (1, 8_517_097_267_634_966_620), (2, 1_820_151_046_732_198_393),
       (42, 55_488_592_825_689_361), (12_345_678_901, 5_686_546_334_140_306_951),
     ] as [(UInt64, UInt64)])
-  func theHashIsThatOfYCSB(number: UInt64, hash: UInt64) { #expect(KeyChooser.hash(number) == hash) }
+  func theHashIsTheHashOfYCSB(number: UInt64, hash: UInt64) { #expect(KeyChooser.hash(number) == hash) }
 
   /// The first terms one by one, and the others by the formula of Euler and Maclaurin, because there are too many.
   @Test func theConstantOfYCSBIsZetaOfTenThousandMillion() {

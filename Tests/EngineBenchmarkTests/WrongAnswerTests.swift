@@ -73,7 +73,7 @@ struct WrongAnswerTests {
 
   /// Several workers write the same few entries, and nothing of that is taken for a lie.
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func contentionIsNotAWrongAnswer(seed: UInt64) async throws {
+  func contentionIsNotAWrongResult(seed: UInt64) async throws {
     let workload = Fixtures.workload(.read(updates: 0.6), isZipfian: true, entries: 4, count: 4_000)
     let options = Fixtures.options { ($0.threads, $0.seed) = (4, seed) }
     let report = try await Fixtures.run([TestPlugin()], [workload], options)

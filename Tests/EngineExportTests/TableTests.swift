@@ -4,7 +4,7 @@ import EngineAPI
 import Testing
 
 @Suite("The table of a plugin") struct TableTests {
-  @Test(arguments: [0, 2, UInt32.max]) func ofAnotherVersionThereIsNone(_ abi: UInt32) {
+  @Test(arguments: [0, 2, UInt32.max]) func anotherVersionHasNoTable(_ abi: UInt32) {
     #expect(PluginExport.table(of: ScriptedPlugin(), abi) == nil)
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A library is called as its header says")
 struct EngineTests {
-  @Test func theDeclarationComesThroughWhole() throws {
+  @Test func theDeclarationIsComplete() throws {
     let declaration = try Library("tiny.c").plugin().declaration
     #expect(declaration.name == "tiny")
     #expect(declaration.version == "1.0")

@@ -90,7 +90,7 @@ struct RoundTripTests {
     #expect(try await compressed.payload(key)?.payload == payload)
   }
 
-  @Test func aTransformThatIsNotSetUpIsAnErrorThatNamesIt() async throws {
+  @Test func aTransformThatIsNotConfiguredIsAnErrorThatNamesIt() async throws {
     let scratch = try await Scratch()
     let key = try CacheKey("notes/a")
     try await scratch.store(try Transforms.named(["reversed"])).write(
@@ -168,7 +168,7 @@ struct RecordTests {
     #expect(try await store.payload(key)?.payload == [1, 2, 3])
   }
 
-  @Test(arguments: ["zstd", "zstd sealed:5d1a03c9", "a1:Zz09"]) func aRecordIsReadAsItIsWritten(record: String) throws {
+  @Test(arguments: ["zstd", "zstd sealed:5d1a03c9", "a1:Zz09"]) func aRecordIsReadAsWritten(record: String) throws {
     var metadata = EntryMetadata(
       storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
     metadata.attributes[":transforms"] = record

@@ -51,7 +51,7 @@ import Testing
     #expect(system.trace.contains("open b.json"))
     system.begin()
     try await put(["a/4": "x"], within: 9, engine)
-    #expect(system.trace.count { $0.hasSuffix("b.json") } == 1, "what is in memory costs one look")
+    #expect(system.trace.count { $0.hasSuffix("b.json") } == 1, "entries in memory cost one lookup")
   }
 
   @Test func damageFailsBatchesWithBoundsUnlessItIsInTheExemptNamespace() async throws {

@@ -66,7 +66,7 @@ private final class RestlessHandle: Sendable {
     try await hold(folder, exclusively: true) { () async throws in
       #expect(await code { try await engine.put(["a/1": "y"]) } == .busy)
       #expect(await code { _ = try await engine.text("c/1") } == .busy)
-      #expect(system.elapsed == .milliseconds(5_200), "a call has just waited in vain")
+      #expect(system.elapsed == .milliseconds(5_200), "a call has just waited without success")
     }
     system.pause(for: .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
@@ -122,7 +122,7 @@ private final class RestlessHandle: Sendable {
     StoreFiles().unlock(file)
   }
 
-  @Test func batchesOverNamespacesAreSeenWhole() async throws {
+  @Test func readersSeeABatchOverNamespacesCompletely() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "0", "b/1": "0"])
     let options = PlistOptions(path: folder.store, durability: .relaxed, busyTimeout: .seconds(600))

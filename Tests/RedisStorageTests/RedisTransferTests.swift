@@ -62,7 +62,7 @@ struct RedisTransferTests {
     #expect(report.written == 50 && report.verified == 50)
     #expect(try await target.inspect(there).exists)
     let again = try await old.migrate(to: new, TransferOptions(isDryRun: true)) { _, _, _ in }
-    #expect(again.written == 0, "what is there already is not to be copied")
+    #expect(again.written == 0, "entries that exist already are not copied")
     for engine in [first, second] { try await engine.close() }
   }
 }

@@ -41,7 +41,7 @@ import Testing
     try await caches.1.close()
   }
 
-  @Test func programsOnOneServerHaveStoresOfTheirOwn() throws {
+  @Test func programsOnOneServerHaveSeparateStores() throws {
     for (name, settings, prefix) in [
       ("weather", [:], "weather"), ("weather-map", [:], "weather-map"), ("weather", ["prefix": "shared"], "shared"),
     ] as [(String, [String: String], String)] {
@@ -64,7 +64,7 @@ import Testing
     #expect(error?.code == .invalidOption && error?.hint == "set TOKEN")
   }
 
-  @Test func theConfiguredTimesAreThoseOfResourcesWithoutTimes() async throws {
+  @Test func resourcesWithoutTimesHaveTheConfiguredTimes() async throws {
     let program = TestProgram()
     defer { program.remove() }
     let clock = ManualClock()
@@ -143,7 +143,7 @@ import Testing
     #expect(store == (path.hasPrefix("/") ? path : program.root + "/" + path))
   }
 
-  @Test func limitsAndTimesAreThoseOfTheLibraryOrConfigured() throws {
+  @Test func limitsAndTimesAreConfiguredOrTheDefaultsOfTheLibrary() throws {
     let program = TestProgram()
     #expect(try program.configuration().limits == .standard)
     let configured = try program.configuration(

@@ -120,7 +120,7 @@ import Testing
   }
 
   /// Who joined before the change gets the answer that was under way, with one request.
-  @Test func callersFromBeforeTheChangeShareTheAnswer() async throws {
+  @Test func callersFromBeforeTheChangeShareTheResponse() async throws {
     let origin = StagedOrigin()
     let (here, _) = try await processes(origin, isShared: false)
     let first = Task { try await here.numbers("a") }

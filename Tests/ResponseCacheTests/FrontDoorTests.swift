@@ -74,7 +74,7 @@ import Testing
     try await second.close()
   }
 
-  @Test func aDamagedStoreSaysHowToStartAgain() async throws {
+  @Test func theErrorOfADamagedStoreSaysHowToStartAgain() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let location = StorageLocation.sqlite(path: folder.path + "/cache.sqlite")
@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test(arguments: [("~/x", "/home/ann/x"), ("~", "/home/ann"), ("x", "x"), ("~x", "~x")])
-  func aHomeFolderStandsForTheTilde(path: String, expanded: String) {
+  func theHomeFolderReplacesTheTilde(path: String, expanded: String) {
     #expect(HomeFolder.expanded(path, home: "/home/ann") == expanded)
     #expect(HomeFolder.expanded("~/x", home: "/") == "/x")
     #expect(HomeFolder.expanded("~", home: "/") == "/")

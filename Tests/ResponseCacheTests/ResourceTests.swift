@@ -95,7 +95,7 @@ import Testing
     await #expect(throws: NoNetwork()) { try await weather("Bern") }
   }
 
-  @Test func anAnswerMayBeFreshForever() async throws {
+  @Test func aValueCanBeFreshForever() async throws {
     let forever = Duration.seconds(Int64.max)
     let weather = try await cache().resource(
       "weather", freshFor: forever, staleIfError: forever, staleWhileRevalidate: forever, fetch: origin.fetch)
@@ -186,7 +186,7 @@ import Testing
     #expect(origin.queries.count == 1)
   }
 
-  @Test func anotherVersionHasEntriesOfItsOwn() async throws {
+  @Test func anotherVersionHasSeparateEntries() async throws {
     let cache = try await cache()
     let old = try cache.resource("weather") { (_: String) in "sunny" }
     let new = try cache.resource("weather", version: 2) { (_: String) in "rain" }
@@ -305,7 +305,7 @@ import Testing
     times.withLock { $0 = (.zero, nil) }
     clock.advance(by: .seconds(1))
     for _ in 0..<3 { _ = try await token() }
-    #expect(origin.queries.count == asked + 3, "what is fresh for no time is fetched by each caller")
+    #expect(origin.queries.count == asked + 3, "each caller fetches a value that is never fresh")
   }
 
   @Test func aClosureWithAQuerySaysHowLongItsValueIsFresh() async throws {

@@ -316,7 +316,7 @@ import Testing
   @Test(arguments: [
     ["a": ["a"]], ["a": ["b"], "b": ["a"]], ["a": ["b"], "b": ["c"], "c": ["a"]], ["a": ["b"], "b": ["b"]],
   ])
-  func aFetchThatNeedsItsOwnAnswerIsAnError(needs: [String: [String]]) async throws {
+  func aFetchThatNeedsItsOwnResultIsAnError(needs: [String: [String]]) async throws {
     let a = try resource("a", in: try await Cache.inMemory(), needs: needs)
     let error = await #expect(throws: CacheError.self) { try await a(1) }
     #expect(error?.code == .invalidRequest)
@@ -333,7 +333,7 @@ import Testing
     for task in tasks { await #expect(throws: CacheError.self) { try await task.value } }
   }
 
-  @Test func fetchesThatNeedTheSameAnswerShareIt() async throws {
+  @Test func fetchesThatNeedTheSameResultShareIt() async throws {
     let cache = try await Cache.inMemory()
     let a = try resource("a", in: cache, needs: ["a": ["b", "c"], "b": ["d"], "c": ["d", "b"]])
     #expect(try await a(1) == ["a", "b", "b", "c", "d", "d", "d"])

@@ -185,7 +185,7 @@ import Testing
     #expect(try await cache.statistics().entries == 0)
   }
 
-  @Test func statisticsCountWhatTheCacheAnswered() async throws {
+  @Test func statisticsCountHitsAndMisses() async throws {
     let cache = try await cache()
     try await cache.set(1, for: "number")
     _ = try await cache.value(Int.self, for: "number")
@@ -224,7 +224,7 @@ import Testing
     try await cache.set([String: Int]())
   }
 
-  @Test func valuesOfOneVersionAreNotThoseOfAnother() async throws {
+  @Test func valuesOfOneVersionAreNotUsedForAnother() async throws {
     let cache = try await cache()
     try await cache.set("text", for: "a/1")
     try await cache.set(1, for: "a/1", version: 2)
@@ -253,7 +253,7 @@ import Testing
     origin.release()
     for call in calls { #expect(try await call.value == "1") }
     #expect(origin.queries == [1])
-    #expect(try await cache.value(String.self, for: "one") == "1", "it is a value as any other")
+    #expect(try await cache.value(String.self, for: "one") == "1", "it is a value like any other")
     try await cache.set("uno", for: "one", expiresAfter: .seconds(5))
     #expect(try await one() == "uno")
     clock.advance(by: .seconds(5))
@@ -264,7 +264,7 @@ import Testing
     await #expect(throws: Failure.self) { try await one() }
     #expect(origin.queries.count == 3)
     let statistics = try await cache.statistics()
-    #expect(statistics.operations.misses == 7, "five callers found nothing, and two later ones")
+    #expect(statistics.operations.misses == 7, "five callers and two later ones found nothing")
   }
 
   @Test func aValueThatIsSetDuringTheFetchStays() async throws {
@@ -318,7 +318,7 @@ import Testing
     #expect(error?.code == .tooLarge)
   }
 
-  @Test func expiredEntriesGoAlsoWithoutLimits() async throws {
+  @Test func expiredEntriesAreRemovedEvenWithoutLimits() async throws {
     let cache = try await Cache.inMemory(clock: clock, limits: nil)
     for number in 0..<100 { try await cache.set(number, for: "old \(number)", expiresAfter: .seconds(1)) }
     clock.advance(by: .seconds(2))
@@ -448,7 +448,7 @@ import Testing
     #expect(origin.queries.count == 2)
   }
 
-  @Test func theRulesDecideAboutAKeptAnswer() async throws {
+  @Test func theRulesDecideAboutADecodedValue() async throws {
     let numbers = try numbers(try await cache())
     for _ in 0...Self.readsBefore { #expect(try await numbers(1) == "1") }
     #expect(origin.queries == [1])
@@ -468,7 +468,7 @@ import Testing
     #expect(origin.queries.count == 4)
   }
 
-  @Test func aCancelledTaskGetsNoKeptAnswer() async throws {
+  @Test func aCancelledTaskGetsNoDecodedValue() async throws {
     let numbers = try numbers(try await cache())
     for _ in 0...Self.readsBefore { _ = try await numbers(1) }
     let task = Task {

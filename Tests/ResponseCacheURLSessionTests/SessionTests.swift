@@ -34,7 +34,7 @@ import Testing
     #expect(answer.status == 302 && answer.fields["location"] == "ftp://127.0.0.1:1/")
   }
 
-  @Test func cookiesAreThoseOfTheSession() async throws {
+  @Test func theCookiesOfTheSessionAreUsed() async throws {
     let bench = try await Bench()
     let server = try TestServer { request in
       TestResponse(fields: ["Set-Cookie": "a=1; Path=/"], request.fields["Cookie"] ?? "none")
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// A response to a request with credentials for a challenge does not come from the cache.
-  @Test func challengesAreThoseOfTheTask() async throws {
+  @Test func theDelegateOfTheTaskGetsItsChallenges() async throws {
     let bench = try await Bench()
     let server = try TestServer { request in
       guard request.fields["Authorization"] != nil else {
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func timeoutsAreThoseOfTheSession() async throws {
+  @Test func theTimeoutsOfTheSessionAreUsed() async throws {
     let bench = try await Bench()
     let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
     let session = bench.session { $0.timeoutIntervalForRequest = 1 }

@@ -30,7 +30,7 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     #expect(try isBusy())
     try other.execute("COMMIT")
-    #expect(try patience() < 20, "the call before has waited in vain")
+    #expect(try patience() < 20, "the call before has waited without success")
     #expect(try patience() == 20, "a call has succeeded")
     try other.execute("BEGIN IMMEDIATE")
     #expect(try isBusy())

@@ -69,7 +69,7 @@ struct CityOriginTests {
     #expect(try await cities(page: 242).cities.count == 6_057 - 242 * 25)
   }
 
-  @Test(arguments: [243, 1_000, Int.max]) func beyondTheLastPageIsAnEmptyAnswer(page: Int) async throws {
+  @Test(arguments: [243, 1_000, Int.max]) func aPageBeyondTheLastIsEmpty(page: Int) async throws {
     let answer = try await cities(page: page)
     #expect(answer == CitiesPage(page: page, totalPages: 243, totalItems: 6_057, cities: []))
   }
@@ -123,7 +123,7 @@ struct ValidatorTests {
     #expect(SamplePosterOrigin().name == "sample")
   }
 
-  @Test func aClientThatHasTheAnswerGetsNotModified() async throws {
+  @Test func aClientThatHasTheResponseGetsNotModified() async throws {
     try await isConfirmed(SampleCityOrigin(), CitiesRequestDTO(origin: "sample", query: CitiesQuery()))
     try await isConfirmed(SampleMovieOrigin(), moviesRequest("heat"))
     try await isConfirmed(SamplePosterOrigin(), posterRequest("/24871.png"))

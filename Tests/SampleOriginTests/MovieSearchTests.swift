@@ -71,7 +71,7 @@ struct MovieSearchTests {
     #expect(found.count <= expected.count + expected.count / 20 + 5)
   }
 
-  @Test func beyondTheLastPageIsAnEmptyAnswer() async throws {
+  @Test func aPageBeyondTheLastIsEmpty() async throws {
     let first = try await movies("heat")
     let beyond = try await movies("heat", page: 500)
     #expect(beyond == MoviesPage(page: 500, totalPages: first.totalPages, totalItems: first.totalItems, movies: []))
@@ -84,7 +84,7 @@ struct MovieSearchTests {
     #expect(error?.hint == "ask for a page from 1 to 500")
   }
 
-  @Test func aMovieIsWhole() async throws {
+  @Test func aMovieHasAllItsMembers() async throws {
     let movie = try #require(try await movies("12 angry men").movies.first)
     #expect(
       movie
@@ -223,7 +223,7 @@ struct MovieDataTests {
     return overview.hasPrefix("A film of ") && overview.hasSuffix(".") && !hasFlaw
   }
 
-  @Test func theVersionIsThatOfTheData() {
+  @Test func theVersionIsTheVersionOfTheData() {
     var checksum: UInt = 0
     for text in [csample_cities(), csample_movies(), csample_movie_titles(), csample_folding()] {
       checksum = crc32(checksum, text.bytes, UInt32(text.count))

@@ -40,7 +40,7 @@ import Testing
     #expect(server.count == 3 && server.connectionCount == 1)
   }
 
-  @Test func theScriptIsFollowedAndItsLastAnswerRepeated() throws {
+  @Test func theScriptIsFollowedAndItsLastResponseRepeated() throws {
     let server = try TestServer(script: [TestResponse("1"), TestResponse("2")])
     #expect(try (1...3).map { _ in try RawClient.answer(of: server).content } == ["1", "2", "2"])
     server.override(.html(503))
@@ -57,7 +57,7 @@ import Testing
     #expect(answer.contains("\r\nContent-Length: 5\r\n") && answer.content.isEmpty)
   }
 
-  @Test func heldAnswersWaitForTheirGateAtTheSameTime() async throws {
+  @Test func heldResponsesWaitForTheirGateAtTheSameTime() async throws {
     let gate = try TestGate()
     let server = try TestServer(script: [TestResponse("late").held(by: gate)])
     let answers = (1...5).map { _ in RawClient.answerInBackground(of: server) }
@@ -67,7 +67,7 @@ import Testing
     for answer in answers { for await text in answer { #expect(text.content == "late") } }
   }
 
-  @Test func anAnswerThatWasSentIsNotBeingGivenAnyMore() throws {
+  @Test func aSentResponseIsNotInProgressAnyMore() throws {
     let server = try TestServer(script: [TestResponse("hello").untilClose()])
     let first = try RawClient(server)
     first.send("GET /1 HTTP/1.1\n\n")
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: [TestResponse("hello"), TestResponse("hello").chunked(2), TestResponse(status: 204)])
-  func requestsOneAfterTheOtherAreNeverAnsweredTogether(response: TestResponse) throws {
+  func sequentialRequestsAreNeverAnsweredTogether(response: TestResponse) throws {
     let server = try TestServer(script: [response])
     let first = try RawClient(server)
     let second = try RawClient(server)

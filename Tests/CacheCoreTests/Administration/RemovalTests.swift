@@ -72,7 +72,7 @@ struct RemovalTests {
     #expect(try await left(store) == store.model.filter { !expected.contains($0) })
   }
 
-  @Test func aRemovalThatIsInterruptedSaysHowFarItCame() async throws {
+  @Test func anInterruptedRemovalReportsItsProgress() async throws {
     let store = try await GeneratedStore(seed: 18)
     store.test.engine.cancelCaller(after: 1)
     let task = Task {
@@ -209,7 +209,7 @@ struct SofteningTests {
     #expect(found?.summary.metadata.retainUntil == fresh.metadata.retainUntil)
   }
 
-  @Test func anInterruptionSaysHowFarItCame() async throws {
+  @Test func anInterruptionReportsTheProgress() async throws {
     let test = try await TestStore()
     try await test.engine.store((0..<1_500).map { try entry("cities/v1/\($0)") })
     test.engine.cancelCaller(after: 1)

@@ -185,7 +185,7 @@ struct StoreRepairTests {
   }
 
   @Test(arguments: [false, true], [1, 10])
-  func theReadingProcessComesAsNearToDamageAsItCan(isDescending: Bool, limit: Int) async throws {
+  func theReadingProcessReadsUpToTheDamage(isDescending: Bool, limit: Int) async throws {
     let test = try await TestStore()
     try await test.engine.store((0..<100).map(Self.entry))
     func keys(_ numbers: some Sequence<Int>) -> [CacheKey] { numbers.map(Self.key) }

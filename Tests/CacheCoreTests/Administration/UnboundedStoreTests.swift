@@ -82,7 +82,7 @@ import Testing
     for _ in 0..<100 { store.countLookUp(key) }
     store.countLookUp(nil)
     #expect(uses.counts == OperationCounts(hits: 100, misses: 1))
-    #expect(try uses.histories(of: [key]).map(\.count) == [0], "without a look at the file")
+    #expect(try uses.histories(of: [key]).map(\.count) == [0], "without reading the file")
     try uses.restore([key: AccessHistory(lastUsedAt: test.clock.now, count: 3)])
     #expect(try uses.histories(of: [key]).map(\.count) == [0])
   }

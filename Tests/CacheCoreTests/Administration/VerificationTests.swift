@@ -49,7 +49,7 @@ struct VerificationTests {
     }
   }
 
-  @Test(arguments: [0, 1, 333, 334, 700]) func aSoundStoreHasNoIssues(count: Int) async throws {
+  @Test(arguments: [0, 1, 333, 334, 700]) func anIntactStoreHasNoIssues(count: Int) async throws {
     let store = try await SoundStore(count)
     var steps: [Int] = []
     let (report, _) = try await store.verify { done, total in
@@ -57,7 +57,7 @@ struct VerificationTests {
       #expect(total == 3 * count)
     }
     #expect(report.issues == [])
-    #expect(report.entriesChecked == 3 * count, "leases are not the user's")
+    #expect(report.entriesChecked == 3 * count, "leases are not entries of the user")
     #expect(steps.first == 0 && steps.last == 3 * count && steps == steps.sorted())
   }
 

@@ -61,7 +61,7 @@ struct LargeStoreTests {
   }
 
   /// As after an import, which writes beyond the limits.
-  @Test func asManyEntriesStayAsMayOfAStoreThatHoldsFarMore() async throws {
+  @Test func aStoreFarAboveItsLimitIsReducedToTheLimit() async throws {
     var subject = try await Subject(StoreLimits(maxEntries: 500, maxBytes: 1_000_000), handles: 1)
     for number in 0..<250 { try await subject.put(Self.key(number), bytes: 1) }
     subject.limits = StoreLimits(maxEntries: 3, maxBytes: 1_000_000)
@@ -214,7 +214,7 @@ struct LargeStoreTests {
     }
     for number in 0..<20 { try await subject.put(Self.key(2_000 + number), bytes: 10) }
     let key = try #require(changed.withLock { $0 })
-    #expect(try await engine.read(key) { bytes, _ in bytes.count } == 1, "what was stored anew is kept")
+    #expect(try await engine.read(key) { bytes, _ in bytes.count } == 1, "an entry that was stored again stays")
     #expect(try await engine.count().total().entries <= 320)
   }
 
@@ -313,11 +313,11 @@ struct LargeStoreTests {
     let scans = engine.scans
     #expect(await put(100_000) == .overBounds)
     #expect(engine.scans == scans, "nothing can have expired")
-    #expect(await put(0, kept: 5) == nil, "what is replaced needs no room")
+    #expect(await put(0, kept: 5) == nil, "a replacement needs no room")
     subject.scratch.clock.advance(by: .milliseconds(5))
     var refused = 0
     while refused < 5, await put(100_000) == .overBounds { refused += 1 }
-    #expect(refused <= 1, "the next write looks at what the one before did not come to")
+    #expect(refused <= 1, "the next write reads the entries that the one before did not reach")
     for number in 0..<3 {
       let before = engine.scans
       #expect(await put(100_001 + number) == .overBounds)
@@ -372,7 +372,7 @@ struct LargeStoreTests {
     let gone = subject.stores[0].uses.counts.evictions
     #expect((needed...needed + BoundedWriter.victimsAtOnce).contains(gone), "\(gone)")
     let pages = engine.requests.filter(\.prefix.isEmpty)
-    #expect(pages.count - Set(pages).count <= 2, "no page is looked at twice, except at the end of a stretch")
+    #expect(pages.count - Set(pages).count <= 2, "no page is read twice, except at the end of a range")
     #expect(pages.count <= count / EvictionSweep.pageSize)
     // The oldest third of those it looked at: none of the newer half.
     let left = Set(try await allEntries(engine).map(\.key))

@@ -71,7 +71,7 @@ struct WritingTests {
     let subject = try await Subject(nil)
     for name in 0..<40 { try await subject.put(name, bytes: 1_000) }
     #expect(try await subject.names().count == 40)
-    #expect(subject.engine.scans == 1, "the scan is that of this test")
+    #expect(subject.engine.scans == 1, "only the scan of this test was made")
     #expect(subject.engine.batches.allSatisfy { $0.bounds == nil })
   }
 
@@ -178,7 +178,7 @@ struct WritingTests {
     let names = try await subject.names()
     #expect(names.last == 9_999)
     #expect(names.count == 200 - spare)
-    #expect(names.dropLast().elementsEqual(0..<(199 - spare)), "the oldest have gone")
+    #expect(names.dropLast().elementsEqual(0..<(199 - spare)), "the oldest entries were evicted")
     #expect(engine.batches.dropFirst().allSatisfy { $0.removals <= VictimSearch.maximumVictims })
     #expect(subject.store.uses.counts.evictions == 3_300 + 1 - names.count)
   }

@@ -70,7 +70,7 @@ import Testing
     #expect(try await test.entries().map(\.key.namespace) == ["url"])
   }
 
-  @Test func anAnswerIsNotStoredIfAnotherProcessHasTakenTheLease() async throws {
+  @Test func aResponseIsNotStoredIfAnotherProcessHasTakenTheLease() async throws {
     let test = try await CoalescingTest()
     let key = try Lease.key(for: "notes/v1/name=a")
     let origin = Origin {
@@ -83,7 +83,7 @@ import Testing
     #expect(try await test.table(2).find(key)?.lease?.process == test.processes.identity(2))
   }
 
-  @Test func aLeaseIsGivenBackWhenTheAnswerIsStoredInTheRoomOfAnother() async throws {
+  @Test func aLeaseIsReleasedWhenTheResponseEvictsAnother() async throws {
     let test = try await CoalescingTest()
     let store = test.store(1, limits: StoreLimits(maxEntries: 1))
     try await store.write(
@@ -93,7 +93,7 @@ import Testing
     #expect(try await test.entries().map(\.key.text) == ["notes/v1/name=a"])
   }
 
-  @Test func aLeaseIsGivenBackWhenTheAnswerCannotBeStored() async throws {
+  @Test func aLeaseIsReleasedWhenTheResponseCannotBeStored() async throws {
     let test = try await CoalescingTest()
     let store = test.store(1, limits: StoreLimits(maxBytes: 2))
     let snapshot = try await fetch(test, over: store)
@@ -159,13 +159,13 @@ import Testing
     }
   }
 
-  @Test func withoutAnAnswerOneWaitingCallerAsks() async throws {
+  @Test func withoutAResponseOneWaitingCallerMakesTheRequest() async throws {
     let (asks, answered) = try await asks()
     #expect(asks == 1)
     #expect(answered == Self.processes * Self.fetchesPerProcess)
   }
 
-  @Test func withAnAnswerNoCallerAsks() async throws {
+  @Test func withAResponseNoCallerMakesARequest() async throws {
     let (asks, answered) = try await asks(storing: CitiesPageDTO(.sample))
     #expect(asks == 0)
     #expect(answered == Self.processes * Self.fetchesPerProcess)

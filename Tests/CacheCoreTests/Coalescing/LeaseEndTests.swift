@@ -19,7 +19,7 @@ import Testing
     let token = try #require(outcome.joined?.token)
     #expect(Self.untilRunOut.contains(outcome.passed), "\(outcome.passed)")
     await coalescer.finish(token)
-    #expect(try await test.entries().isEmpty, "what the crash left behind is gone")
+    #expect(try await test.entries().isEmpty, "the lease of the crashed process is removed")
   }
 
   @Test func aLeaseThatHasRunOutBeforeKeepsNoCallerWaiting() async throws {
@@ -35,7 +35,7 @@ import Testing
     test.processes.end(9)
     let reads = test.test.engine.reads
     #expect(try await test.coalescer(2).join("a").token != nil)
-    #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
+    #expect(test.test.engine.reads == reads + 1, "the lease was read once")
   }
 
   /// Otherwise the process would leave behind a lease that others believe in.
@@ -125,10 +125,10 @@ import Testing
     test.test.clock.set(Timestamp(milliseconds: 1))
     let reads = test.test.engine.reads
     #expect(try await test.coalescer(2).join("a").token != nil)
-    #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
+    #expect(test.test.engine.reads == reads + 1, "the lease was read once")
   }
 
-  @Test func aHolderThatLostItsLeaseLeavesThatOfTheOtherAlone() async throws {
+  @Test func aHolderThatLostItsLeaseDoesNotEndTheNewOne() async throws {
     let test = try await CoalescingTest()
     let (here, there) = (test.coalescer(1), test.coalescer(2))
     let first = try #require(try await here.join("a").token)

@@ -64,7 +64,7 @@ import Testing
     let (reads, batches) = (test.test.engine.reads, test.test.engine.batches.count)
     let coalescer = test.coalescer(process)
     let token = try await lead(coalescer)
-    #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
+    #expect(test.test.engine.reads == reads + 1, "the lease was read once")
     #expect(test.test.engine.batches.count <= batches + 2)
     await coalescer.finish(token)
     #expect(try await test.entries().isEmpty)

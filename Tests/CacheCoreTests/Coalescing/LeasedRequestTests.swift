@@ -23,7 +23,7 @@ import Testing
     #expect(lease.payloadBytes == 0)
     await coalescer.finish(token)
     #expect(try await test.entries().isEmpty)
-    #expect(test.test.engine.batches.count == 2, "two small writes are all that it costs")
+    #expect(test.test.engine.batches.count == 2, "it costs only two small writes")
     #expect(test.test.engine.reads == 0)
   }
 
@@ -51,7 +51,7 @@ import Testing
     #expect(try await test.entries().isEmpty)
   }
 
-  @Test func afterLandingAnotherCallerLeads() async throws {
+  @Test func afterTheFetchAnotherCallerLeads() async throws {
     let test = try await CoalescingTest()
     for coalescer in [test.coalescer(1), test.coalescer(2), test.coalescer(1)] {
       let token = try await lead(coalescer)

@@ -37,9 +37,9 @@ import Testing
     let (first, second) = (try await follower(count: 1), try await follower(count: 2))
     await landCancelled(token)
     let inherited = try #require(await first.value?.token)
-    #expect(coalescer.waiters(for: "a") == 1, "the others go on waiting")
+    #expect(coalescer.waiters(for: "a") == 1, "the others continue to wait")
     await coalescer.finish(token)
-    #expect(coalescer.waiters(for: "a") == 1, "the lead has passed on")
+    #expect(coalescer.waiters(for: "a") == 1, "another caller leads now")
     await coalescer.finish(inherited)
     #expect(await second.value?.hasFinished == true)
   }
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// Otherwise the change would miss the answer, and the answer would be stored after it.
-  @Test func aChangeWaitsForAnAnswerThatIsJustBeingStored() async throws {
+  @Test func aChangeWaitsForAResponseThatIsBeingStored() async throws {
     let token = try #require(try await coalescer.join("a").token)
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
     let events = AsyncStream.makeStream(of: String.self)
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func aCallerWaitsOnlySoLongForARequestOfItsOwnProcess(inOneCache: Bool) async throws {
+  func aCallerWaitsOnlyALimitedTimeForARequestOfItsProcess(inOneCache: Bool) async throws {
     var test = try await CoalescingTest()
     test.maximumWait = .seconds(60)
     let leader = test.coalescer(1)

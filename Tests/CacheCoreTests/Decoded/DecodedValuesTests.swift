@@ -151,7 +151,7 @@ struct DecodedValuesTests {
   }
 
   /// The head that comes with an answer is the renewed one.
-  @Test func aRenewedAnswerHasItsNewHead() async throws {
+  @Test func aRenewedResponseHasItsNewHead() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
     try await test.cities.store(CitiesPageDTO(.sample), head: test.head("v1"), for: request)
@@ -168,7 +168,7 @@ struct DecodedValuesTests {
     #expect(error == .conflict)
   }
 
-  @Test func aRenewedAnswerIsDecodedOnce() async throws {
+  @Test func aRenewedResponseIsDecodedOnce() async throws {
     let test = try await TestStore()
     let answers = EngineResponseStorage<CitiesRequestDTO, String>(store: test.store, codec: counted.codec())
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())

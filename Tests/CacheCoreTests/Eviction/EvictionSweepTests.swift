@@ -157,7 +157,7 @@ struct EvictionSweepTests {
   }
 
   @Test(arguments: ["", "\n", "sweep-1 0 16\n", "sweep-2 0 16\n. 0 - -\n", "sweep-1 x 16\n. 0 - -\n", "-", "é\n"])
-  func textThatIsNoSweepIsNone(text: String) throws { #expect(EvictionSweep(text: text) == nil) }
+  func aTextThatIsNotASweepIsRefused(text: String) throws { #expect(EvictionSweep(text: text) == nil) }
 
   @Test func placesOfLongKeysAreNotKept() throws {
     let keys = try (100..<130).map { try CacheKey("k/\($0)" + String(repeating: "x", count: 16_000)) }

@@ -260,7 +260,7 @@ struct VictimSearchTests {
     (.lfu, ["a/4", "a/5", "a/3", "a/2", "b/1", "a/1"]), (.fifo, ["b/1", "a/1", "a/2", "a/3", "a/4", "a/5"]),
     (.none, []),
   ])
-  func theOrderIsThatOfThePolicy(policy: EvictionPolicy, order: [String]) throws {
+  func theOrderFollowsThePolicy(policy: EvictionPolicy, order: [String]) throws {
     let candidates = try Self.used.compactMap { key, last, count, stored in
       let metadata = EntryMetadata(storedAt: Timestamp(milliseconds: stored))
       let use = AccessHistory(lastUsedAt: Timestamp(milliseconds: last), count: count)

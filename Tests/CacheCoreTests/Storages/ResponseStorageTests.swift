@@ -36,7 +36,7 @@ struct ResponseStorageTests {
     #expect(stored.response.toDomain() == .sample)
   }
 
-  @Test func storingAgainReplacesTheAnswerItsValidatorAndItsTimes() async throws {
+  @Test func storingAgainReplacesTheResponseItsValidatorAndItsTimes() async throws {
     let test = try await TestStore()
     try await test.cities.store(CitiesPageDTO(.sample), head: test.head("v1"), for: Self.request)
     test.clock.advance(by: .seconds(100))
@@ -68,7 +68,7 @@ struct ResponseStorageTests {
     #expect(stored == head)
   }
 
-  @Test func onlyTheFirstLookUpOfAFetchIsCounted() async throws {
+  @Test func onlyTheFirstLookupOfAFetchIsCounted() async throws {
     let test = try await TestStore()
     _ = try await test.cities.response(for: Self.request, isCounted: false)
     #expect(test.store.uses.counts == OperationCounts())
@@ -206,7 +206,7 @@ struct OutsideResourceTests {
     #expect(try await store.read(key, PayloadCodec<Note>.json)?.value == Note("before"))
   }
 
-  @Test func keysAreThoseOfUnexpiredEntries() async throws {
+  @Test func onlyKeysOfUnexpiredEntriesAreListed() async throws {
     let names = (0..<2_500).map { "n\(10_000 + $0)" }
     for (number, name) in names.enumerated() {
       try await put(name, at: name, for: number.isMultiple(of: 2) ? .seconds(1) : .seconds(60))
@@ -219,7 +219,7 @@ struct OutsideResourceTests {
     #expect(try await store.keys(prefix: CacheKey.prefix(of: Request.self)) == expected)
   }
 
-  @Test func anAnswerOfAnOriginIsKeptByAnyCodec() async throws {
+  @Test func aResponseOfAnOriginIsStoredByAnyCodec() async throws {
     let reversed = PayloadCodec<[UInt8]>(
       "reversed", encode: { bytes in (Array(bytes.reversed()), "application/x-reversed") },
       decode: { bytes, _, _ in bytes.withUnsafeBufferPointer { Array($0.reversed()) } })

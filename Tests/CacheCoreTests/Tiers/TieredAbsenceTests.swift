@@ -7,7 +7,7 @@ import Testing
   private let tiers = TestTiers()
 
   /// Whether the process was there before the remote store was away.
-  @Test(arguments: [true, false]) func copiesAnswerWithAWarning(wasOpen: Bool) async throws {
+  @Test(arguments: [true, false]) func copiesAreServedWithAWarning(wasOpen: Bool) async throws {
     var engine = try await tiers.open()
     try await engine.store("a")
     tiers.setAway(true)
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// It would pass for a miss, and what the remote store has is not known.
-  @Test func anExpiredCopyDoesNotAnswer() async throws {
+  @Test func anExpiredCopyIsNotServed() async throws {
     let engine = try await tiers.open()
     try await engine.store("a")
     tiers.setAway(true)

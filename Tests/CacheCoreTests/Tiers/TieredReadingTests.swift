@@ -64,13 +64,13 @@ import Testing
 
   /// If the remote engine follows changes, a mark that changes ends what a copy may answer at once. One that stays does not
   /// make it longer: not everything that changes a store is announced.
-  @Test func marksEndAnswers() async throws {
+  @Test func aChangedMarkEndsTheUseOfACopy() async throws {
     let (engine, other) = (try await tiers.open(isFollowing: true), try await tiers.other())
     tiers.say(1)
     try await other.store("a")
     for _ in 0..<2 { #expect(try await engine.text("cities/a") == "a" && tiers.remoteReads == 1) }
     try await other.store("b")
-    #expect(try await engine.text("cities/a") == "a" && tiers.remoteReads == 1, "not said yet")
+    #expect(try await engine.text("cities/a") == "a" && tiers.remoteReads == 1, "the change is not announced yet")
     tiers.say(2)
     for _ in 0..<2 { #expect(try await engine.text("cities/a") == "b" && tiers.remoteReads == 2) }
     tiers.advance(by: .seconds(60))
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// A write that comes between the answer of the remote store and its arrival.
-  @Test func anAnswerThatIsOvertakenIsNotTrusted() async throws {
+  @Test func anOvertakenReadIsNotTrusted() async throws {
     try await tiers.other().store("a")
     let engine = try await tiers.open()
     let remote = try #require(tiers.firstRemote)
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// A read finds the old entry while a write is in progress, and returns after the write.
-  @Test func anAnswerFromBeforeAWriteIsNotTrustedAfterIt() async throws {
+  @Test func aReadFromBeforeAWriteIsNotTrustedAfterIt() async throws {
     try await tiers.other().store("a")
     let engine = try await tiers.open()
     let remote = try #require(tiers.firstRemote)

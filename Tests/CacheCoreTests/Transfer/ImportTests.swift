@@ -105,7 +105,7 @@ struct ImportTests {
   }
 
   @Test(arguments: [(0, "no entry was imported"), (5_000, "4096 entries were imported")])
-  func anImportThatIsInterruptedSaysHowFarItCame(count: Int, text: String) async throws {
+  func anInterruptedImportReportsItsProgress(count: Int, text: String) async throws {
     let test = try await TestStore()
     let lines = try GeneratedEntries.entries(seed: 5, count: count, at: test.clock.now).lines
     var rest = lines[...]

@@ -50,7 +50,7 @@ struct MigrationTests {
     #expect(source.engine.reads == 0, "scans return the payloads")
   }
 
-  @Test func aMigrationThatIsInterruptedSaysHowFarItCame() async throws {
+  @Test func anInterruptedMigrationReportsItsProgress() async throws {
     let (source, destination) = try await stores(try GeneratedEntries.entries(seed: 6, count: 5_000, at: Self.now))
     let task = Task {
       await #expect(throws: CacheError.self) {

@@ -80,7 +80,7 @@ import Testing
       try await uses.write()
     }
     try uses.restore([keys[0]: Self.history(1, 1)])
-    #expect(try uses.histories(of: [keys[0]]) == [Self.history(9, 3)], "what is known is not made less")
+    #expect(try uses.histories(of: [keys[0]]) == [Self.history(9, 3)], "known uses are not reduced")
   }
 
   /// Looks a key up `count` times, at times `step` milliseconds apart, and waits for each write meanwhile.
@@ -148,7 +148,7 @@ import Testing
     let count = StoreUse.maximumPending + 100
     for number in 0..<count { uses.record(try CacheKey("a/\(number)"), at: Timestamp(milliseconds: 7)) }
     let all = try (0..<count).map { try CacheKey("a/\($0)") }
-    #expect(try uses.histories(of: all).allSatisfy { $0.count >= 1 }, "nothing is forgotten on its way")
+    #expect(try uses.histories(of: all).allSatisfy { $0.count >= 1 }, "no use is lost meanwhile")
     await uses.finishWriting()
     #expect(try StoreUse(table).histories(of: all).count { $0.count == 1 } >= StoreUse.maximumPending)
     try await uses.write()
@@ -175,7 +175,7 @@ import Testing
     #expect(
       try uses.histories(of: keys).map(\.count) == Array(repeating: 0, count: 10) + Array(repeating: 1, count: 11))
     for _ in 0..<2 { uses.record(keys[10], at: Timestamp(milliseconds: 30)) }
-    #expect(try uses.histories(of: [keys[10]]) == [Self.history(30, 3)], "what is used again is not forgotten")
+    #expect(try uses.histories(of: [keys[10]]) == [Self.history(30, 3)], "an entry that is used again is not forgotten")
   }
 
   @Test func nothingIsLostIfManyCountAndWriteAtOnce() async throws {

@@ -197,7 +197,7 @@ import Testing
     #expect(try table().counts() == OperationCounts(misses: 1))
   }
 
-  @Test func theTextOfTheSweepIsWholeOrNotThere() throws {
+  @Test func theTextOfTheSweepIsCompleteOrAbsent() throws {
     try table().add([Self.record(1)], OperationCounts(hits: 7), sweep: Self.sweep)
     let whole = try content()
     let start = whole.count - Self.sweep.text.utf8.count
@@ -249,7 +249,7 @@ import Testing
   }
 
   /// Growing needs no other file, so that none of someone else is in the way.
-  @Test func aFileThatIsCalledLikeANewOneStaysAsItIs() throws {
+  @Test func aFileWithTheNameOfANewOneIsNotChanged() throws {
     let new = path + ".new"
     try Data("mine".utf8).write(to: URL(fileURLWithPath: new))
     for round in UInt64(0)..<4 { try table().add((0..<1_000).map { Self.record(Self.digest(round &* 1_000 &+ $0)) }) }

@@ -28,7 +28,7 @@ struct OriginAnswerTests {
     #expect(error?.code == .invalidAnswer && error?.message.contains("304") == true)
   }
 
-  @Test func aConfirmationBringsItsHeadAndNoAnswer() async throws {
+  @Test func aConfirmationHasAHeadAndNoResponse() async throws {
     let head = HTTP.ResponseHead(status: 304, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=60"])
     let origin = HTTPCityOrigin(try server("https://a.example", FakeTransfer(HTTP.Response(head))))
     let answer = try await origin.answer(to: Asked.cities(), conditions: ["If-None-Match": "\"2\""])
@@ -36,7 +36,7 @@ struct OriginAnswerTests {
     #expect(answer.response == nil)
   }
 
-  @Test func anAnswerBringsItsHead() async throws {
+  @Test func aResponseHasItsHead() async throws {
     let body = #"{"page": 0, "totalPages": 0, "totalItems": 0, "items": []}"#
     let head = HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Vary": "Accept", "vary": "Accept-Encoding"])
     let transfer = FakeTransfer(HTTP.Response(head, body: Array(body.utf8)))

@@ -144,7 +144,7 @@ struct BaseURLTests {
     #expect(ProPublicaCityOrigin(try server(url)).name == name)
   }
 
-  @Test func everyKindHasNamesOfItsOwn() throws {
+  @Test func everyKindHasSeparateNames() throws {
     #expect(HTTPCityOrigin(try server("http://localhost:8080/cities")).name == "http@localhost:8080/cities")
     #expect(HTTPCityOrigin(try server(ProPublicaCityOrigin.address)).name == "http@projects.propublica.org")
     #expect(TMDBMovieOrigin(try server(TMDBMovieOrigin.address)).name == "tmdb")

@@ -84,12 +84,12 @@ struct ProPublicaCityOriginTests {
       #"{"total_results": 0, "organizations": [], "num_pages": 0, "cur_page": 0, "page_offset": 0, "per_page": 25}"#,
       #"{"total_results": 0, "organizations": null}"#, #"{"total_results": 0}"#,
     ], [200, 404])
-  func noResultsAreAnAnswer(body: String, status: Int) async throws {
+  func anEmptyResultIsAValidResponse(body: String, status: Int) async throws {
     let page = try await page(.json(body, status: status))
     #expect(page == CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: []))
   }
 
-  @Test func theHeadOfAnEmptyAnswerIsThatOfThe404() async throws {
+  @Test func anEmptyResultHasTheHeadOfThe404() async throws {
     let transfer = FakeTransfer(404, ["Cache-Control": "public, max-age=86400"], #"{"total_results": 0}"#)
     let origin = ProPublicaCityOrigin(try server("https://a.example", transfer))
     let answer = try await origin.answer(to: Asked.cities(), conditions: [:])
@@ -138,7 +138,7 @@ struct ProPublicaCityOriginTests {
     #expect(error?.message == "propublica@a.example sent \(reason)")
   }
 
-  @Test(arguments: [1, 1e30, 0.5]) func countsThatAreNotWholeNumbersAreNotUnderstood(excess: Double) async throws {
+  @Test(arguments: [1, 1e30, 0.5]) func countsThatAreNotIntegersAreInvalid(excess: Double) async throws {
     let error = await failure(of: .json(#"{"organizations": [], "total_results": \#(excess + 0.25)}"#))
     #expect(error?.code == .invalidAnswer)
   }
@@ -271,7 +271,7 @@ struct TMDBPosterOriginTests {
     ("image/jpeg", "image/jpeg"), ("IMAGE/PNG", "image/png"), ("image/webp; q=1", "image/webp"),
     (" image/svg+xml ;charset=utf-8", "image/svg+xml"),
   ])
-  func anImageIsTakenAsItIs(type: String, expected: String) async throws {
+  func anImageIsNotChanged(type: String, expected: String) async throws {
     let bytes = Array(UInt8.min...UInt8.max)
     let response = HTTP.Response(HTTP.ResponseHead(status: 200, fields: ["content-type": type]), body: bytes)
     #expect(try await answer(FakeTransfer(response)) == Poster(bytes: bytes, contentType: expected))

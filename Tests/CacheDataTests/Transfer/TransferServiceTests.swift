@@ -263,7 +263,7 @@ final class ScriptedTransfer: DataTransferService {
 }
 
 @Suite struct LoggingTransferServiceTests {
-  @Test func logsAnswerWithoutSecrets() async throws {
+  @Test func logsAResponseWithoutSecrets() async throws {
     let logger = Records()
     let request = HTTP.Request(
       url: "https://u:hidden@a.example/b?q=1&api_key=hidden#hidden", fields: ["Authorization": "Bearer hidden"])

@@ -108,7 +108,7 @@ struct CompletionTests {
   }
 
   /// Offline, an incomplete response does not answer.
-  @Test func aTruncatedAnswerIsRefused() async throws {
+  @Test func aTruncatedResponseIsRefused() async throws {
     server.change { $0.cut = 2 }
     await #expect(throws: CacheError.self) { try await get() }
     #expect(try await get(["Cache-Control": "only-if-cached"]).head.status == 504)
@@ -123,7 +123,7 @@ struct CompletionTests {
   }
 
   /// A complete stored response can still answer; the beginning of a newer one cannot.
-  @Test func aBeginningLeavesAWholeResponseAlone() async throws {
+  @Test func anIncompleteResponseDoesNotReplaceACompleteOne() async throws {
     server.change { $0.control = "max-age=0" }
     _ = try await get()
     server.change { ($0.cut, $0.text, $0.tag) = (2, "ABCDEF", "\"2\"") }
@@ -188,7 +188,7 @@ struct CompletionTests {
     #expect(try await get().head.fields["cache-status"] == "ResponseCache; hit; ttl=60")
   }
 
-  @Test func anErrorOfTheOriginIsItsAnswer() async throws {
+  @Test func anErrorOfTheOriginIsItsResponse() async throws {
     _ = try await get(["Range": "bytes=0-1"])
     server.change { $0.toRanges = HTTP.Response(HTTP.ResponseHead(status: 503)) }
     #expect(try await get().head.status == 503)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct HTTPCacheRaceTests {
   /// A server's work is done even if the task that asked for it no longer waits for the answer.
   @Test(arguments: ["POST", "PUT", "DELETE"])
-  func aRequestThatWasCancelledAfterItsAnswerInvalidatesAllTheSame(method: String) async throws {
+  func aRequestCancelledAfterItsResponseStillInvalidates(method: String) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     _ = try await bench.get()
     #expect(bench.storage.keys.count == 1)

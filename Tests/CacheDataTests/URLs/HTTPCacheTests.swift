@@ -73,7 +73,7 @@ struct CacheCoreTests {
     _ = try await bench.get()
     bench.wait(30)
     _ = try await bench.get(from: FakeTransfer(200, ["Cache-Control": "no-store"], "b"))
-    #expect(await bench.background.finish().isEmpty, "it was not to be kept")
+    #expect(await bench.background.finish().isEmpty, "it must not be stored")
     // It has replaced the older one.
     #expect(bench.storage.keys.isEmpty)
     _ = try await bench.get()
@@ -116,7 +116,7 @@ struct CacheCoreTests {
     #expect(bench.transfer.requests.count == 1)
   }
 
-  @Test func onlyIfCachedIsAnsweredByTheCacheAlone() async throws {
+  @Test func onlyIfCachedMakesNoRequest() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, [:], "a"))
     let refused = try #require(try await bench.get(["Cache-Control": "only-if-cached"]).first)
     #expect(refused.value.head.status == 504)
@@ -124,7 +124,7 @@ struct CacheCoreTests {
   }
 
   /// Responses are stored by URL: the response to a request with other content, or none, would be taken for this one's.
-  @Test func aGETWithContentGoesPastTheCache() async throws {
+  @Test func aGETWithContentBypassesTheCache() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     _ = try await bench.get()
     let search = FakeTransfer(200, ["Cache-Control": "max-age=60"], "found")
@@ -139,7 +139,7 @@ struct CacheCoreTests {
     #expect(error?.code == .notCached)
   }
 
-  @Test func theClientsConditionsAreAnsweredFromTheCache() async throws {
+  @Test func theCacheEvaluatesTheClientsConditions() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "a"))
     _ = try await bench.get()
     let same = try #require(try await bench.get(["If-None-Match": "\"1\""]).first)
@@ -160,7 +160,7 @@ struct CacheCoreTests {
     #expect(snapshot.value.head.fields["Cache-Status"] == "ResponseCache; fwd=stale; fwd-status=304; stored; ttl=60")
   }
 
-  @Test func partsAreJoinedAndAnswerRanges() async throws {
+  @Test func partsAreJoinedAndServedForRanges() async throws {
     let parts: [(range: String, extent: String, body: String)] = [
       ("bytes=0-2", "bytes 0-2/6", "abc"), ("bytes=3-5", "bytes 3-5/6", "def"),
     ]
@@ -264,7 +264,7 @@ struct CacheCoreTests {
   }
 
   @Test(arguments: [("no-store", false), ("max-age=0", true), ("max-age=9", true)])
-  func itIsSaidWhetherAnAnswerIsStored(control: String, isStored: Bool) async throws {
+  func theEntrySaysWhetherTheResponseIsStored(control: String, isStored: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": control, "ETag": "\"1\""], "a"))
     let entry = try #require(try await bench.get().first?.entry)
     #expect(entry.isStored == isStored && entry.refusal == (isStored ? nil : "no-store"))
@@ -272,7 +272,7 @@ struct CacheCoreTests {
   }
 
   /// A confirmation that forbids storing removes the stored response.
-  @Test func itIsSaidThatAConfirmationForbidsToStore() async throws {
+  @Test func theEntrySaysThatAConfirmationForbidsStoring() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=0", "ETag": "\"1\""], "a"))
     _ = try await bench.get()
     let confirming = FakeTransfer(304, ["Cache-Control": "no-store", "ETag": "\"1\""], "")

@@ -101,7 +101,7 @@ struct OutdatedResponseTests {
     #expect(try await answers(bench) == ["old", "old", "old"])
   }
 
-  @Test func aPartOfTheSameContentLeavesTheWhole() async throws {
+  @Test func aPartOfTheSameContentKeepsTheCompleteResponse() async throws {
     let bench = try await bench()
     let part: HTTP.Fields = ["ETag": "\"1\"", "Content-Range": "bytes 0-0/3", "Cache-Control": "no-store"]
     _ = try await bench.get(["Range": "bytes=0-0"], .networkOnly, from: FakeTransfer(206, part, "o"))
@@ -131,7 +131,7 @@ struct OutdatedResponseTests {
 
   /// It confirms nothing, and is not an answer.
   @Test(arguments: ["GET", "HEAD"], [FetchPolicy.cacheFirst, .networkOnly])
-  func aConfirmationOfNothingIsAnInvalidAnswer(method: String, policy: FetchPolicy) async throws {
+  func aConfirmationOfNothingIsAnInvalidResponse(method: String, policy: FetchPolicy) async throws {
     let bench = HTTPCacheBench(FakeTransfer(304, ["ETag": "\"1\""]))
     let error = await #expect(throws: CacheError.self) { try await bench.get([:], policy, method: method) }
     #expect(error?.code == .invalidAnswer)

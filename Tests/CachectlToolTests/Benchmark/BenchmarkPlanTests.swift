@@ -32,7 +32,7 @@ struct BenchmarkPlanTests {
     #expect(Set(results.map(\.row.backend)) == Set(Backends.all) && plan.controls == ["memory"])
   }
 
-  @Test func aFullStoreAnswersSomeReads() async throws {
+  @Test func aFullStoreServesSomeReads() async throws {
     let home = try TestHome()
     let results = try await plan(home, "full").run { _ in }.results
     #expect(results.filter { $0.row.phase == "load" }.allSatisfy { $0.measurement?.hitRatio == nil })

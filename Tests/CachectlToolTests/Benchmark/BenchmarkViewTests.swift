@@ -17,7 +17,7 @@ import Testing
     #expect(first["outcome"] == "measured" && first["reason"] == .null)
   }
 
-  @Test func eachLatencyIsAColumnOfItsOwn() {
+  @Test func eachLatencyIsASeparateColumn() {
     let text = OutputRenderer(.csv, on: .file).text(view)
     let lines = text.split(separator: "\r\n")
     #expect(lines.count == 1 + view.report.results.count)
@@ -143,7 +143,7 @@ import Testing
     (160, ["Memory", "p99.9", "Disk", "p50", "Spread"]), (110, ["Disk", "p50", "Spread"]),
     (80, ["Ratio", "Spread", "p99"]),
   ])
-  func lessImportantPartsGiveWay(width: Int, titles: [String]) {
+  func lessImportantColumnsAreOmitted(width: Int, titles: [String]) {
     let text = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true)
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.allSatisfy { $0.count <= width }, "\(text)")
@@ -274,7 +274,7 @@ import Testing
     }
   }
 
-  @Test func theTimeOfABatchIsNotThatOfAnOperation() {
+  @Test func theTimeOfABatchIsNotTheTimeOfAnOperation() {
     let rows = [
       BenchmarkSample.row("lmdb", "fill", rate: 100_000, batch: 1_000), BenchmarkSample.row("lmdb", "read", rate: 1),
     ]

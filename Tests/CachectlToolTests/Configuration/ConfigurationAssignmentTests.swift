@@ -68,7 +68,7 @@ struct ConfigurationAssignmentTests {
     #expect(try setting("cache.timeToLive", loader).json == "2m")
     #expect(try setting("cache.timeToLive", loader, ["cache.timeToLive=3m", "cache.timeToLive=4m"]).json == "4m")
     let flags = ConfigurationFlags(backend: "memory", settings: ["backend=plist"])
-    #expect(try loader.load(flags).backend == "memory", "The flag of its own counts")
+    #expect(try loader.load(flags).backend == "memory", "The specific flag overrides the general one")
   }
 
   @Test func valuesOtherThanTextAreWrittenAsInTheFile() throws {
@@ -141,7 +141,7 @@ struct ConfigurationAssignmentTests {
     "CACHECTL_X", "CACHECTL_REDIS_URL", "CACHECTL_KILLS", "CACHECTL_BINARY", "CACHECTL_DAMAGE_SEED",
     "CACHECTL_QUERIES_FOO", "CACHECTL_CACHE_SERVICE_HOST",
   ])
-  func aVariableThatIsNearToNoneIsIgnored(name: String) {
+  func aVariableSimilarToNoneIsIgnored(name: String) {
     #expect(Fixtures.loader(environment: [name: "1"]).problems() == [])
   }
 

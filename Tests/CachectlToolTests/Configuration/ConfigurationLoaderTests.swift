@@ -77,7 +77,7 @@ struct ConfigurationLoaderTests {
       (#"{"spare": {"isHigh": 1}}"#, false, "'spare.isHigh' is a number, not a boolean"),
       (#"{"spare": {"isLow": true}}"#, false, "unknown key 'spare.isLow'"),
     ] as [(String, Bool, String?)])
-  func aStartDeclaresWhatItNeeds(file: String, isEnough: Bool, mistake: String?) throws {
+  func aStartDeclaresOnlyTheUsedEngine(file: String, isEnough: Bool, mistake: String?) throws {
     let declared = SpareSettings.Counts()
     let found = SpareSettings.$counts.withValue(declared) { () -> Result<Configuration, ConfigurationError> in
       let loader = ConfigurationLoader(

@@ -12,7 +12,7 @@ struct ConfigurationSchemaTests {
     #expect(text == Fixtures.loader(engines: Fixtures.engines).example)
   }
 
-  @Test func theExampleIsValidAndSaysTheDefaults() throws {
+  @Test func theExampleIsValidAndHasTheDefaults() throws {
     let text = Fixtures.loader(engines: Fixtures.engines).example
     let loaded = try Fixtures.loader([Fixtures.file: text], engines: Fixtures.engines).load()
     let defaults = try Fixtures.loader(engines: Fixtures.engines).load()

@@ -49,7 +49,7 @@ struct LibraryConfigurationTests {
     #expect(configuration.backend == "server")
     let path = try #require(configuration.loadedEngines.first?.path)
     let shown = configuration.entries.first { $0.key == "backend" }?.text
-    #expect(shown == "server" || shown == path, "What is shown names the same library")
+    #expect(shown == "server" || shown == path, "The text names the same library")
     let isPath = text.contains("else") || flag?.contains("else") == true
     #expect(path.hasSuffix("/else/libcachectl-server.so") == isPath)
     #expect(path.hasPrefix("/project") == (flag?.contains("else") ?? false))
@@ -211,7 +211,7 @@ struct EngineLibrariesTests {
     ("lmbd", "lmdb", true), ("sqlite3", "sqlite", true), ("sqllit", "sqlite", true), ("redis", "plist", false),
     ("list", "plist", true), ("folder", "memory", false), ("db", "lmdb", false), ("lmdb2", "lmdb", true),
   ])
-  func aNearNameIsAMistake(name: String, other: String, isNear: Bool) {
+  func aSimilarNameIsAMistake(name: String, other: String, isNear: Bool) {
     #expect(Spelling.isNear(name, other) == isNear)
   }
 }

@@ -52,7 +52,7 @@ struct FailureTests {
   }
 
   @Test(arguments: Backends.persistent, Garbage.allCases)
-  func aDamagedStoreKeepsNoAnswerFromTheUser(backend: String, garbage: Garbage) async throws {
+  func aDamagedStoreDoesNotPreventAFetch(backend: String, garbage: Garbage) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     let filled = try await container.openStore()
@@ -144,7 +144,7 @@ struct MaintenanceTests {
 
   /// A store of several files is moved with a list of them, for which a full disk has no room.
   @Test(arguments: [CacheError.Code.noSpace, .busy])
-  func aRepairThatCannotMoveTheStoreSaysThatItIsStillInItsPlace(code: CacheError.Code) async throws {
+  func aRepairThatCannotMoveTheStoreReportsItsPlace(code: CacheError.Code) async throws {
     let container = try container(
       FakePlugin("memory", FakePlugin.Behaviour(removalFailure: CacheError(code, "torn", hint: "wait"))))
     let error = await #expect(throws: CacheError.self) {

@@ -55,7 +55,7 @@ import Testing
       let view = RecordView(try await store.administration.statistics(), backend: "sqlite", path: nil)
       #expect(view.json["entries"] == 3 && view.json["fresh"] == 3 && view.json["misses"] == 3)
       #expect(view.json["evictions"] == .null && view.json["storageBytes"] == .null)
-      #expect(try await store.entries.count() == nil, "a question before a removal takes no walk")
+      #expect(try await store.entries.count() == nil, "a question before a removal takes no scan")
     }
   }
 
@@ -118,7 +118,7 @@ import Testing
     #expect(ListView(bounded.configuration, showsOrigin: false, limits: nil).status == nil)
   }
 
-  @Test func aServerThatDoesNotAnswerKeepsNoConfigurationFromTheUser() async throws {
+  @Test func theConfigurationIsShownEvenIfAServerDoesNotRespond() async throws {
     let failure = CacheError(.unreachable, "the server does not answer")
     let plugin = FakePlugin("memory", capabilities: [.persistent], .init(failure: failure))
     let container = try home.container(#"{"backend": "memory"}"#, catalogue: PluginCatalogue([plugin]))
@@ -167,7 +167,7 @@ private final class DistantPlugin: StoragePlugin {
     #"{"backend": "tiered", "backends": {"tiered": {"local": "\#(local)", "remote": "\#(remote)"}}}"#
   }
 
-  @Test func aFetchAnswersWhileTheRemoteStoreIsAway() async throws {
+  @Test func aFetchSucceedsWhileTheRemoteStoreIsUnreachable() async throws {
     remote.isAway.store(true, ordering: .releasing)
     let away = try await container.openStoreForFetching()
     let first = try #require(try await fetchCities(container, away).first)
@@ -188,7 +188,7 @@ private final class DistantPlugin: StoragePlugin {
     remote.isAway.store(true, ordering: .releasing)
     let again = try await container.openStoreForFetching()
     let third = try #require(try await fetchCities(container, again).first)
-    #expect(third.source == .cache, "the copy answers")
+    #expect(third.source == .cache, "the copy is served")
     #expect(again.tierWarning?.code == .unreachable)
     try await again.close()
   }

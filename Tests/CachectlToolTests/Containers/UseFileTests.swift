@@ -49,7 +49,7 @@ struct UseFileTests {
 
   /// Another mark shows that the store is ours. A foreign file at the place of the use file is neither read nor
   /// changed.
-  @Test(arguments: Backends.persistent) func aForeignFileOfThatNameStaysAsItIs(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func aForeignFileOfThatNameIsNotChanged(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     #expect(try await usage(container, fetching: true) == OperationCounts(misses: 1))

@@ -118,7 +118,7 @@ struct DoctorTests {
     #expect(server.log == ["inspect"])
   }
 
-  @Test func theSpaceForAStoreWithItsOwnLimitsIsNotThatOfTheCache() async throws {
+  @Test func aStoreWithItsOwnLimitsNeedsNoSpaceForTheLimitsOfTheCache() async throws {
     var files = Self.sound
     files.free = FileSystemSpace(free: 65 << 20, isReadOnly: false)
     let plugin = FakePlugin("fake", capabilities: [.persistent], .init(inspection: Self.inspection))
@@ -151,7 +151,7 @@ struct DoctorTests {
   }
 
   @Test(arguments: [CacheError.Code.unreachable, .permissionDenied])
-  func aServerThatDoesNotAnswerIsAProblem(code: CacheError.Code) async throws {
+  func aServerThatDoesNotRespondIsAProblem(code: CacheError.Code) async throws {
     let failure = CacheError(code, "the server does not answer", hint: "start it")
     let (checks, worst) = try await examine(FakePlugin("fake", .init(failure: failure)))
     #expect(results(checks, of: "fake") == ["problem"])

@@ -32,7 +32,7 @@ struct FileChecksTests {
     arguments: [
       (0o777, ["problem permissionDenied"]), (0o1777, ["ok"]), (0o755, ["ok"]), (0o775, ["ok"]),
     ] as [(UInt32, [String])])
-  func aFolderOnTheWayIsNotOpenToAll(mode: UInt32, verdicts: [String]) {
+  func aParentFolderThatAllCanWriteIsAProblem(mode: UInt32, verdicts: [String]) {
     for home in [InspectedFile.folder(), nil] {
       let findings = FileChecks(files: Self.files(home, parent: .folder(mode: mode))).home("/u/home")
       #expect(findings.map(\.verdict).filter { $0 != "ok" } == verdicts.filter { $0 != "ok" })
@@ -79,7 +79,7 @@ struct FileChecksTests {
     arguments: [
       (0o775, ["problem permissionDenied"]), (0o777, ["problem permissionDenied"]), (0o1777, ["ok"]), (0o755, ["ok"]),
     ] as [(UInt32, [String])])
-  func theWayToPluginsIsChangedByTheirOwnerAlone(mode: UInt32, verdicts: [String]) {
+  func onlyTheirOwnerCanChangeThePathToPlugins(mode: UInt32, verdicts: [String]) {
     var files = FakeFiles()
     files.files["/x"] = .folder(mode: mode, owner: 0)
     files.files["/x/p"] = .folder(mode: 0o755, owner: 0)

@@ -80,7 +80,7 @@ struct BackendViewTests {
       Self.text(view, .json)
         == #"[{"name":"other","version":null,"summary":"not loaded","builtIn":false,"#
         + #""path":"/lib/libcachectl-other.so","capabilities":[]}]"# + "\n")
-    #expect(!Self.text(view, .table).contains("*"), "What is not loaded is not in use")
+    #expect(!Self.text(view, .table).contains("*"), "An engine that is not loaded is not in use")
     #expect(view.warnings == [warning])
   }
 

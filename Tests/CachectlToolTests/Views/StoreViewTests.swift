@@ -145,7 +145,7 @@ struct StoreViewTests {
     return StoreSamples.summary("url/v1/url=\(url),variant=\(parts[1])", attributes: attributes)
   }
 
-  @Test func entriesOfOneHostAreToldApart() {
+  @Test func entriesOfOneHostAreDistinguished() {
     let text = Self.listing(Self.ofURLs, on: .terminal(width: 80, hasColor: false)).text
     #expect(
       text == """

@@ -25,7 +25,7 @@ import Testing
     let results = document["results"]?.elements ?? []
     #expect(!results.isEmpty && results.allSatisfy { $0["outcome"] == "measured" }, "\(run.text)")
     scratch.expectNothingLeft()
-    #expect(!scratch.exists("work/s.json"), "Part of a run is nothing to compare with")
+    #expect(!scratch.exists("work/s.json"), "An incomplete run cannot be compared")
     let page = String(decoding: try scratch.read("work/r.html"), as: UTF8.self)
     #expect(page.contains("interrupted"))
     #expect(scratch.names(below: "work") == ["r.html"])

@@ -38,7 +38,7 @@ import Testing
     scratch.expectNothingLeft()
   }
 
-  @Test func severalSizesAndThreadsAreRowsOfTheirOwn() async throws {
+  @Test func severalSizesAndThreadsAreSeparateRows() async throws {
     let scratch = try Scratch()
     let run = try await scratch.cachectl(
       "bench", "--backends", "sqlite,memory", "--workload", "read", "--entries", "10,20", "--operations", "50",
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2])
-  func aWrongAnswerCountsForNoSpeed(processes: Int) async throws {
+  func aWrongResultHasNoSpeed(processes: Int) async throws {
     let scratch = try Scratch()
     let library = try scratch.install(EngineLibraries.faulty, as: "faulty")
     let arguments = [

@@ -129,7 +129,7 @@ import Testing
     #expect(try await scratch.cachectl("config", "schema").document()["properties"]?["backend"] != nil)
   }
 
-  @Test func withoutHOMETheFolderOfTheUserIsTheOneThatTheSystemKnows() async throws {
+  @Test func withoutHOMEThePasswordDatabaseNamesTheHome() async throws {
     let registered = getpwuid(geteuid()).flatMap { $0.pointee.pw_dir.map { String(cString: $0) } } ?? "/"
     let names = ["HOME", "CACHECTL_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"]
     let run = try await Scratch().cachectl(

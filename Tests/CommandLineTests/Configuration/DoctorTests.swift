@@ -7,7 +7,7 @@ import Testing
     try run.document()["checks"]?.elements.filter { $0["name"] == .text(name) } ?? []
   }
 
-  @Test func aNewMachineIsInOrderAndStaysAsItIs() async throws {
+  @Test func aNewMachineHasNoProblemsAndIsNotChanged() async throws {
     let scratch = try Scratch()
     let run = try await scratch.cachectl("doctor", "--output", "json")
     expectSuccess(run)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func aStoreIsLookedAtAndLeftAsItIs(engine: String) async throws {
+  func aStoreIsExaminedAndNotChanged(engine: String) async throws {
     let scratch = try Scratch()
     expectSuccess(try await scratch.cachectl("--backend", engine, "fetch", "cities"))
     let names = scratch.names(below: "home")

@@ -107,7 +107,7 @@ import Testing
     let doctor = try await scratch.cachectl(options + ["doctor"])
     #expect(doctor.status == test.status, "\(doctor.text)")
     if test.status == 65, test.damage != .folder { #expect(doctor.text.contains("verify"), "\(doctor.text)") }
-    if let before { #expect(try scratch.read(test.file) == before, "what is damaged is left for its repair") }
+    if let before { #expect(try scratch.read(test.file) == before, "a damaged store stays for its repair") }
     if test.status == 65 { try await expectRemovable(scratch, options) }
   }
 

@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func aLinkSaysWhereItLeads() async throws {
+  @Test func theMessageAboutALinkNamesItsTarget() async throws {
     let scratch = try Scratch()
     try scratch.makeFolder("home")
     for (engine, name) in [("sqlite", "cache.sqlite"), ("lmdb", "lmdb"), ("plist", "plist")] {

@@ -130,7 +130,7 @@ import Testing
     expectSuccess(check)
     let found = try await expectTrue(scratch, engine, note)
     guard repair.status == 65 else {
-      #expect(found == Self.entries, "\(note): lost without a word")
+      #expect(found == Self.entries, "\(note): lost without a warning")
       return found
     }
     let report = try repair.document()["repair"]

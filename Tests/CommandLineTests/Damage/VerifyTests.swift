@@ -48,7 +48,7 @@ import Testing
           data.replaceSubrange(range, with: other)
           found += 1
         }
-        #expect(found > 0, "the payload stands in the file as text")
+        #expect(found > 0, "the file contains the payload as text")
       }
     }
   }
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: Contract.engines)
-  func aSoundStoreHasNoIssues(engine: String) async throws {
+  func anIntactStoreHasNoIssues(engine: String) async throws {
     let store = try await Store(engine)
     let count = engine == "memory" ? 0 : 3
     let json = try await store.run("verify", "--output", "json")
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func aChangedLetterIsFoundWhereItIs(engine: String) async throws {
+  func aChangedLetterIsFoundInItsEntry(engine: String) async throws {
     let store = try await Store(engine)
     try store.changeALetter()
     let damaged = try store.scratch.read(store.file)
@@ -146,7 +146,7 @@ import Testing
     let document = try run.document()
     #expect(run.status == 65, "an entry was lost: \(run.errors)")
     #expect(document.names == ["backend", "entriesChecked", "issues", "repair"])
-    #expect(document["entriesChecked"] == 3 && document["issues"]?.elements.count == 1, "what led to the repair")
+    #expect(document["entriesChecked"] == 3 && document["issues"]?.elements.count == 1, "the repaired damage")
     let repair = document["repair"]
     #expect(repair?["saved"] == 2)
     #expect(repair?["lost"]?.elements.map { $0["key"] } == [.text(Contract.citiesKey)])
@@ -188,7 +188,7 @@ import Testing
     let damaged = try store.scratch.read(store.file)
     let before = try await store.run("verify")
     let run = try await store.run("verify", "--repair", "--output", "json")
-    #expect(run.status == before.status, "what was cut off is lost: \(run.errors)")
+    #expect(run.status == before.status, "the missing part is lost: \(run.errors)")
     if before.status == 65 {
       let repair = try run.document()["repair"]
       let lost = (repair?["lost"]?.elements ?? []) + (repair?["possiblyLost"]?.elements ?? [])

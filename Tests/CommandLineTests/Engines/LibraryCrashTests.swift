@@ -29,7 +29,7 @@ import Testing
     ("exit", "the engine ended the process with status 3"), ("load", "the engine ended the process: Aborted"),
     ("hang", "the engine did not return within \(Self.patience)"),
   ])
-  func theCheckUnderWayHasFailed(fault: String, message: String) async throws {
+  func theRunningCheckHasFailed(fault: String, message: String) async throws {
     let (run, document) = try await test(fault, ["--timeout", fault == "hang" ? Self.patience : "2m"])
     #expect(run.status == 1, "\(run.errors)")
     #expect(document["backend"] == "faulty" && document["failed"] == 1)

@@ -51,7 +51,7 @@ import Testing
 
   /// The engine can neither remove its store nor move it aside. A store that was moved aside before stays.
   @Test(arguments: [["rm", "--all", "--yes"], ["verify", "--repair"]])
-  func thereIsAWayOutOfADamagedStore(command: [String]) async throws {
+  func aDamagedStoreCanBeReplaced(command: [String]) async throws {
     let (scratch, path) = try scratch()
     let options = ["--backend", path, "--set", "backends.folder.path=\(scratch.path("home/my store"))"]
     expectSuccess(try await scratch.cachectl(options + ["fetch", "cities"]))
@@ -71,7 +71,7 @@ import Testing
     #expect(Set(try moved.map { try scratch.read($0).count }) == [5_000, 6_000], "\(names)")
   }
 
-  @Test func aFetchIsAnsweredFromALibrary() async throws {
+  @Test func aFetchIsServedFromALibrary() async throws {
     let (scratch, path) = try scratch()
     try scratch.configure(text: #"{"backend": "\#(path)"}"#)
     for source in ["origin", "cache"] {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func everyEntryGoesThereAndBack() async throws {
+  @Test func everyEntryIsMigratedThereAndBack() async throws {
     let (scratch, path) = try scratch()
     for command in [["cities"], ["cities", "--page", "1"], ["movies", "--query", "heat"]] {
       expectSuccess(try await scratch.cachectl(["fetch"] + command))

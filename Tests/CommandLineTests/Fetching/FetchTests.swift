@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func offlineTheCacheAnswers(engine: String) async throws {
+  func offlineTheCacheServesItsEntries(engine: String) async throws {
     let scratch = try Scratch()
     let options = ["--backend", engine]
     for command in [Self.cities, Self.movies] {

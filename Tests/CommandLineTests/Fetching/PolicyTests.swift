@@ -48,7 +48,7 @@ import Testing
     expectSuccess(try await scratch.cachectl("rm", "--all", "--yes"))
     expectSuccess(try await scratch.cachectl("import", "export"))
     let limited = try await scratch.cachectl("fetch", "cities", "--offline", "--max-stale", "1h")
-    #expect(limited.status == 66, "no limit can be checked of an unknown age: \(limited.errors)")
+    #expect(limited.status == 66, "no limit can be checked for an unknown age: \(limited.errors)")
     let offline = try await scratch.cachectl("fetch", "cities", "--offline")
     expectSuccess(offline)
     #expect(offline.errors.contains("stored in the future, stale, as its age is unknown"), "\(offline.errors)")

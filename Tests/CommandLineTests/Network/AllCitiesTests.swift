@@ -28,7 +28,7 @@ import Testing
     #expect(pages.requested.count == 9, "All pages are cached")
   }
 
-  @Test func asManyAsAllowedAreUnderWayAtOnce() async throws {
+  @Test func theLimitOfConcurrentRequestsIsReached() async throws {
     let pages = try CityPages(9)
     pages.hold(1..<9)
     let scratch = try scratch(pages, atOnce: 3)
@@ -53,8 +53,8 @@ import Testing
     #expect(
       failed.errors.contains("500") && failed.errors.contains("5 of 9 pages are in the cache"), "\(failed.errors)")
     #expect(failed.errors.contains("the same command continues"), "\(failed.errors)")
-    #expect(CSVReader.records(failed.text)?.count == 11, "What came before is written")
-    #expect(pages.requested == Array(0...5), "No page is asked for after the failure")
+    #expect(CSVReader.records(failed.text)?.count == 11, "The pages before the failure are written")
+    #expect(pages.requested == Array(0...5), "No page is requested after the failure")
     pages.setBroken([])
     pages.server.forgetRequests()
     let run = try await scratch.cachectl(command)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [(9, 12), (9, 6), (9, 1)])
-  func theNumberOfPagesMayChangeOnTheWay(before: Int, after: Int) async throws {
+  func theNumberOfPagesCanChangeMeanwhile(before: Int, after: Int) async throws {
     let pages = try CityPages(before)
     let scratch = try scratch(pages, atOnce: 2)
     expectSuccess(try await scratch.cachectl("fetch", "cities", "--order", "name"))
@@ -139,7 +139,7 @@ import Testing
     let document = try run.document()
     #expect(document["stale"] == true && document["source"] == "cache" && document["items"]?.elements.count == 18)
     #expect(run.errorLines.count == 1 && run.errors.contains("500"), "\(run.errors)")
-    #expect(pages.requested == [0], "After its failure the origin is not asked again")
+    #expect(pages.requested == [0], "After its failure the origin gets no more requests")
   }
 
   @Test func theLimitEndsTheWalk() async throws {

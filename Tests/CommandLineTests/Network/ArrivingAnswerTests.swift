@@ -38,7 +38,7 @@ import Testing
 
   /// A response that another process removes meanwhile is not kept. Only `--require-store` makes that a failure.
   @Test(arguments: [[], ["--require-store"]] as [[String]])
-  func anAnswerThatIsRemovedWhileItArrivesIsNotKept(options: [String]) async throws {
+  func aResponseThatIsRemovedWhileItArrivesIsNotStored(options: [String]) async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())
     let answer = TestResponse(fields: ["Cache-Control": "max-age=60"], Self.events.joined())
       .chunked(11).contentHeld(by: gate, after: 11)

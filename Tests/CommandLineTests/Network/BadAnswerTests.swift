@@ -119,7 +119,7 @@ import Testing
     withExtendedLifetime(kept) {}
   }
 
-  @Test func withAnEntryItAnswersAndStays() async throws {
+  @Test func anEntryIsServedAndStays() async throws {
     let engine = "lmdb"
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
     try scratch.configure(OriginSettings.cities(server.url))

@@ -57,7 +57,7 @@ import Testing
   }
 
   /// A response to a GET with content is neither stored nor served from the cache.
-  @Test func aGETWithContentGoesPastTheCache() async throws {
+  @Test func aGETWithContentBypassesTheCache() async throws {
     let scratch = try Scratch()
     let server = try TestServer { request in
       TestResponse(fields: ["Cache-Control": "max-age=600"], String(decoding: request.body, as: UTF8.self))

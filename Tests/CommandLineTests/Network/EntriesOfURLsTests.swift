@@ -78,7 +78,7 @@ import Testing
     #expect(try await urls() == [""])
   }
 
-  @Test func severalResponsesAreNamedByWhatSelectsThem() async throws {
+  @Test func severalResponsesAreNamedByTheirSelectingFields() async throws {
     let scratch = try Scratch()
     let server = try TestServer { request in
       let language = request.fields["Accept-Language"] ?? "en"
@@ -269,7 +269,7 @@ import Testing
   }
 
   /// A file that is there stays as it was until there is another whole one.
-  @Test func withoutAnAnswerTheFileStaysAsItWas() async throws {
+  @Test func withoutAResponseTheFileIsNotChanged() async throws {
     let scratch = try Scratch()
     try scratch.write("before", to: "file")
     let command = ["fetch", "url", "http://127.0.0.1:1/", "--out", scratch.path("file")]

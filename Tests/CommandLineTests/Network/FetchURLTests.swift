@@ -36,7 +36,7 @@ import Testing
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n",
     "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.0 200 OK\r\n\r\nhello",
   ])
-  func everyValidMessageIsAnAnswer(bytes: String) async throws {
+  func everyValidMessageIsAResponse(bytes: String) async throws {
     let server = try TestServer(script: [.raw(bytes)])
     let run = try await Scratch().cachectl("fetch", "url", server.url)
     expectSuccess(run)
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// The request has only the fields that the caller gave: no language, for example.
-  @Test func theRequestHasNoFieldsOfItsOwn() async throws {
+  @Test func theRequestHasNoAdditionalFields() async throws {
     let server = try TestServer(script: [TestResponse("hello")])
     let url = "http://127.1:\(server.port)/"
     #expect(try await Scratch().cachectl("fetch", "url", url, "-H", "x-A: 1").text == "hello")
@@ -77,7 +77,7 @@ import Testing
     #expect(try await Scratch().cachectl("fetch", "url", server.url).text == "hello")
   }
 
-  @Test func headerFieldsAreThoseOfTheServer() async throws {
+  @Test func headerFieldsAreNotChanged() async throws {
     let status = "HTTP/1.1 200 O".utf8 + [0x9B, 0xE9] + " \u{9B}\r\n".utf8
     let lines = status + "B: 1\r\na: 2\r\nB: 3\r\nX: caf".utf8 + [0xE9] + "\r\nCache-Control: max-age=600\r\n".utf8
     let server = try TestServer(
@@ -181,7 +181,7 @@ import Testing
   }
 
   /// It is sent as it is read, whatever its size.
-  @Test func largeContentIsSentWhole() async throws {
+  @Test func largeContentIsSentCompletely() async throws {
     let (scratch, server) = (try Scratch(), try TestServer { TestResponse("\($0.body.count)") })
     try scratch.write(String(repeating: "0123456789abcdef", count: 1 << 18), to: "work/large")
     let run = try await scratch.cachectl("fetch", "url", server.url, "--data-binary", "@\(scratch.path("work/large"))")
@@ -191,7 +191,7 @@ import Testing
 
   /// A response that is too large for the store is passed on, and an older stored response is removed.
   @Test(arguments: [(1 << 19, "64KiB", true), (1 << 19, "64KiB", false), (5_008, "1KiB", true), (5_008, "1KiB", false)])
-  func anAnswerThatIsTooLargeIsPassedOn(bytes: Int, limit: String, hasLength: Bool) async throws {
+  func aResponseThatIsTooLargeIsPassedOn(bytes: Int, limit: String, hasLength: Bool) async throws {
     let content = Array(String(repeating: "0123456789abcdef", count: bytes / 16).utf8)
     let scratch = try Scratch()
     let server = try TestServer { request in
@@ -288,7 +288,7 @@ import Testing
   }
 
   /// The content that it speaks of does not come.
-  @Test func theHeadOfALargeAnswerIsWhole() async throws {
+  @Test func theHeadOfALargeResponseIsComplete() async throws {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n"
     let server = try TestServer(script: [.raw(head)])
     let run = try await Scratch().cachectl("fetch", "url", "-I", server.url)

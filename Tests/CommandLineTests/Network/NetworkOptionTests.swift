@@ -6,7 +6,7 @@ import Testing
 @Suite struct NetworkOptionTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
 
-  @Test func anAnswerThatNeedNotBeProvedIsNotStored() async throws {
+  @Test func aResponseOverUnverifiedTLSIsNotStored() async throws {
     let (scratch, server) = (try Scratch(), try SelfSignedServer())
     for _ in 1...2 {
       let run = try await scratch.cachectl("fetch", "url", "-k", "-i", server.url)
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// It is decoded as it is read, and not stored.
-  @Test func aLargeCompressedAnswerIsPassedOn() async throws {
+  @Test func aLargeCompressedResponseIsPassedOn() async throws {
     let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
     let (scratch, file) = (try Scratch(), "work/answer")
     let server = try TestServer { _ in TestResponse(fields: Self.fresh, body: .bytes(content)).gzipped() }

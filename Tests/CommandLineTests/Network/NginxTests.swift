@@ -81,7 +81,7 @@ import Testing
       let cut = "\(base)/proxied/cut"
       let (theirs, ours) = (try await curl(scratch, server, [cut]), try await cachectl(scratch, server, [cut]))
       #expect(theirs.status != 0 && ours.status == 69 && ours.errors.contains("broke off"), "\(ours.errors)")
-      #expect(ours.output == theirs.output, "what arrived is printed")
+      #expect(ours.output == theirs.output, "the part that arrived is printed")
     }
   }
 

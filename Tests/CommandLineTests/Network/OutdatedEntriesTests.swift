@@ -64,7 +64,7 @@ import Testing
     #expect(try await scratch.cachectl(command + ["--require-fresh"]).text == "old")
   }
 
-  @Test func everyFetchCanRequireAFreshAnswer() async throws {
+  @Test func everyFetchCanRequireAFreshResponse() async throws {
     let scratch = try Scratch()
     for resource in [["cities"], ["movies", "--query", "heat"], ["poster", "/24871.png"]] {
       let command = ["fetch"] + resource
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: [["--max-stale", "0s"], ["--max-stale", "80s"], ["-H", "Cache-Control: no-cache"]])
-  func aStaleAnswerThatIsNotAcceptedIsNotShownForAnError(options: [String]) async throws {
+  func aRefusedStaleResponseIsNotShownAfterAnError(options: [String]) async throws {
     let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse(fields: Self.stale, "old") })
     let command = ["fetch", "url", server.url, "--retry", "0"]
     expectSuccess(try await scratch.cachectl(command))
@@ -108,8 +108,8 @@ import Testing
     #expect(own.status == 0 && own.text.hasPrefix("HTTP/1.1 304"))
   }
 
-  /// The part that is kept is named with the error, and the rest that comes as the whole does not pass for it.
-  @Test func theRestThatComesAsTheWholeIsNotTakenForIt() async throws {
+  /// The message names the stored part, and the rest is not shown as the complete response.
+  @Test func theRestIsNotShownAsTheCompleteResponse() async throws {
     let scratch = try Scratch()
     let content = String(repeating: "0123456789", count: 100)
     let whole = TestResponse(fields: ["ETag": "\"1\"", "Cache-Control": "max-age=600"], content)
@@ -126,7 +126,7 @@ import Testing
     #expect(server.requests.map { $0.fields["Range"] } == [nil, "bytes=500-", nil])
   }
 
-  @Test func aStoredAnswerHasADate() async throws {
+  @Test func aStoredResponseHasADate() async throws {
     let scratch = try Scratch()
     let server = try TestServer(
       script: [.raw("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 5\r\n\r\nhello")])

@@ -121,7 +121,7 @@ import Testing
       Set(try text.split(separator: "\n").compactMap { try JSON(Data($0.utf8))["key"]?.text })
     }
     #expect(keys.map(\.count) == [3, 3])
-    #expect(keys[0].intersection(keys[1]).count == 1, "digests are made with the key of the home")
+    #expect(keys[0].intersection(keys[1]).count == 1, "digests use the key of the home")
   }
 
   @Test func aConfiguredSecretSeparatesEntries() async throws {

@@ -7,7 +7,7 @@ import Testing
   private static let environment = ["KEY": "k3y"]
 
   @Test(arguments: Contract.engines)
-  func citiesAreThoseOfTheOrganisations(engine: String) async throws {
+  func citiesAreTheCitiesOfTheOrganizations(engine: String) async throws {
     let (scratch, origin) = (try Scratch(), try NonprofitOrigin(organizations: 60))
     try scratch.configure(OriginSettings.cities(origin.url, kind: "propublica"))
     let command = ["--backend", engine, "fetch", "cities", "--output", "json"]
@@ -24,7 +24,7 @@ import Testing
     #expect(origin.server.count(of: NonprofitOrigin.path) == (engine == "memory" ? 4 : 3))
   }
 
-  @Test func noOrganisationIsAnAnswer() async throws {
+  @Test func anEmptyListOfOrganizationsIsAResponse() async throws {
     let engine = "lmdb"
     let (scratch, origin) = (try Scratch(), try NonprofitOrigin(organizations: 0))
     try scratch.configure(OriginSettings.cities(origin.url, kind: "propublica"))

@@ -4,7 +4,7 @@ import Testing
 /// Responses for one user only, in a private cache and in a shared cache.
 @Suite struct SharedCacheTests {
   @Test(arguments: [(false, "private, max-age=600"), (true, "private, max-age=600"), (true, "max-age=600")])
-  func privateAnswersAreStoredInAPrivateCacheOnly(isShared: Bool, directives: String) async throws {
+  func privateResponsesAreStoredInAPrivateCacheOnly(isShared: Bool, directives: String) async throws {
     let scratch = try Scratch()
     let server = try TestServer(script: [TestResponse(fields: ["Cache-Control": directives], "hello")])
     try scratch.configure(text: #"{"cache": {"shared": \#(isShared)}}"#)

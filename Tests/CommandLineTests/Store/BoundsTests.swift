@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: engines)
-  func withoutEvictionAFullCacheStaysAsItIs(engine: String) async throws {
+  func withoutEvictionAFullCacheIsNotChanged(engine: String) async throws {
     let scratch = try scratch(engine, cache: #""maxEntries": 1, "eviction": "none""#)
     expectSuccess(try await scratch.cachectl("fetch", "cities"))
     let run = try await scratch.cachectl("fetch", "cities", "--page", "1", "--output", "json")

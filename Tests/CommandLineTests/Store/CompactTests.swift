@@ -28,7 +28,7 @@ import Testing
     #expect(document["backend"] == .text(engine) && document["removed"] == 1)
     #expect(document["entriesBefore"] == 3 && document["entriesAfter"] == 2)
     let after = try await scratch.cachectl(options + ["ls", "--output", "json"]).document()["entries"]?.elements ?? []
-    #expect(after == before.filter { $0["state"] != "expired" }, "what has not expired stays")
+    #expect(after == before.filter { $0["state"] != "expired" }, "unexpired entries stay")
     expectSuccess(try await scratch.cachectl(options + ["verify"]))
   }
 

@@ -10,7 +10,7 @@ import Testing
   ]
 
   @Test(arguments: Contract.inTurn(looking))
-  func whatOnlyLooksCreatesNone(engine: String, command: [String]) async throws {
+  func commandsThatOnlyReadCreateNoStore(engine: String, command: [String]) async throws {
     let scratch = try Scratch()
     let run = try await scratch.cachectl(["--backend", engine] + command)
     expectSuccess(run)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: Contract.inTurn([["import", "/dev/null"], ["fetch", "cities"]]))
-  func whatFillsAStoreCreatesIt(engine: String, command: [String]) async throws {
+  func commandsThatFillAStoreCreateIt(engine: String, command: [String]) async throws {
     let scratch = try Scratch()
     let run = try await scratch.cachectl(["--backend", engine] + command)
     expectSuccess(run)

@@ -97,7 +97,7 @@ import Testing
     expectSuccess(try await scratch.cachectl("verify", environment: Self.key))
   }
 
-  @Test func withoutTheKeyACheckSaysWhatItLeavesOut() async throws {
+  @Test func withoutTheKeyACheckReportsTheOmittedParts() async throws {
     let scratch = try Scratch()
     try configure(scratch)
     expectSuccess(try await scratch.cachectl("fetch", "cities", environment: Self.key))
@@ -122,7 +122,7 @@ import Testing
     expectSuccess(try await scratch.cachectl("verify", environment: Self.key))
   }
 
-  @Test func aConfirmationLeavesThePayloadAsItIs() async throws {
+  @Test func aConfirmationDoesNotChangeThePayload() async throws {
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
     try configure(scratch, origins: OriginSettings.cities(server.url))
     let first = try await scratch.cachectl("fetch", "cities", "--output", "json", environment: Self.key)

@@ -47,7 +47,7 @@ import Testing
     #expect(try await scratch.cachectl("fetch", "cities", "--page", "2", "--offline").status == 66)
   }
 
-  @Test func aDamagedLocalStoreKeepsNoAnswer() async throws {
+  @Test func aDamagedLocalStoreDoesNotPreventAFetch() async throws {
     let scratch = try await scratch()
     let folder = "home/cache.sqlite.local/lmdb"
     try scratch.write(String(repeating: "no store ", count: 10_000), to: folder + "/data.mdb")

@@ -67,7 +67,7 @@ import Testing
     #expect(view.names == ["backend", "bytes", "damaged", "exported", "file"] && view["exported"] == 5)
     #expect(try scratch.read("file") == lines)
     let mode = try FileManager.default.attributesOfItem(atPath: scratch.path("file"))[.posixPermissions] as? Int
-    #expect(mode == 0o600, "what is cached may be for the user's eyes only")
+    #expect(mode == 0o600, "cached responses can be private")
     let command = ["--backend", to, "--output", "json", "import", scratch.path("file")]
     let rehearsal = try await scratch.cachectl(command + ["--dry-run"]).document()
     #expect(rehearsal["imported"] == 5 && rehearsal["dryRun"] == true)
@@ -151,7 +151,7 @@ import Testing
 
   /// The store is within its limits after an import: the next fetch need not make room.
   @Test(arguments: Contract.persistentEngines)
-  func anImportEvictsWhatTheLimitsLeaveNoRoomFor(engine: String) async throws {
+  func anImportEvictsEntriesAboveTheLimits(engine: String) async throws {
     let scratch = try await store(engine)
     let lines = try await export(scratch, engine)
     try scratch.write(lines, to: "file")
@@ -300,7 +300,7 @@ import Testing
     #expect(run.errors.contains("cachectl: warning: lmdb now holds 5 entries"), "\(run.errors)")
   }
 
-  @Test func aTerminalSeesHowFarAMigrationIs() async throws {
+  @Test func aTerminalShowsTheProgressOfAMigration() async throws {
     let scratch = try await store("sqlite")
     let terminal = try PseudoTerminal(columns: 100, rows: 24)
     let program = try RunningProgram(

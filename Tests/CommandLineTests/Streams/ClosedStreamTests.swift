@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [(">&-", "stdout is closed"), (">/dev/full", "No space left")])
-  func whyNothingCanBeWrittenIsSaid(redirection: String, words: String) async throws {
+  func theReasonOfAFailedWriteIsReported(redirection: String, words: String) async throws {
     let ended = try await run(redirection, ["--version"], try Scratch())
     expectFailure(ended, status: 74, mentioning: [words])
     #expect(ended.errors.contains("check the free space") == false)

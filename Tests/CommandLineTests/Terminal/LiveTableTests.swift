@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: [["ndjson"], ["csv"]])
-  func recordsAreThoseOfTheNewestSnapshot(format: [String]) async throws {
+  func recordsComeFromTheNewestSnapshot(format: [String]) async throws {
     let session = try await Session(answer: Self.page(["NEW"]))
     session.gate.open()
     let run = try await session.scratch.cachectl(Self.command + ["--output"] + format)

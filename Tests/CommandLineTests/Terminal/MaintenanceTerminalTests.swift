@@ -26,7 +26,7 @@ import Testing
     #expect(lines.count == 1 && lines.first?.contains(remark) == true, "\(lines)")
   }
 
-  @Test func theCheckUnderWayIsSeen() async throws {
+  @Test func theRunningCheckIsShown() async throws {
     let scratch = try Scratch()
     let path = try scratch.install(EngineLibraries.faulty, as: "faulty")
     let terminal = try PseudoTerminal(columns: 120, rows: 24)

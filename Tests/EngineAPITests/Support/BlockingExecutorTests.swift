@@ -43,7 +43,7 @@ import Testing
 
   /// Some of so many are done before they are awaited. A result that is not seen whole is for the thread sanitizer to
   /// find.
-  @Test func resultsAreSeenWhole() async throws {
+  @Test func resultsAreSeenCompletely() async throws {
     for number in 0..<2_000 {
       let outcome = try await BlockingExecutor().run { Outcome(number) }
       #expect(outcome.number == number)

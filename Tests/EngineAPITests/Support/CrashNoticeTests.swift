@@ -40,7 +40,7 @@ private let preparations = Atomic(0)
     let store = first.add()
     #expect(store >= 0)
     let last = MappedFile.length - 1
-    #expect(find(first.map) == store && find(first.map + last) == store, "behind the file's end, too")
+    #expect(find(first.map) == store && find(first.map + last) == store, "after the file's end, too")
     #expect(find(second.map) == -1)
     withUnsafePointer(to: store) { #expect(find($0) == -1) }
     #expect(find(nil) == -1, "a null pointer elsewhere")

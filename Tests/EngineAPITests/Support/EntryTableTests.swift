@@ -59,7 +59,7 @@ import Testing
     #expect(table.scan(ScanRequest(limit: 10_000)).entries.map(\.key) == model.sorted())
   }
 
-  @Test func aCopyIsAValueOfItsOwn() throws {
+  @Test func aCopyIsASeparateValue() throws {
     let before = try table(["a/1": 1])
     var copy = before
     try copy.apply(batch { $0.remove(try CacheKey("a/1")) })

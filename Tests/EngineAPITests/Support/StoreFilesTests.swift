@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func aFileIsCreatedWholeAndOnlyOnce() throws {
+  @Test func aFileIsCreatedCompletelyAndOnlyOnce() throws {
     try files.create(folder + "/file", [1, 2])
     try files.create(folder + "/file", [3])
     #expect(try files.read(folder + "/file")?.bytes == [1, 2])

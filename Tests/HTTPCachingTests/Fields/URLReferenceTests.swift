@@ -71,7 +71,7 @@ struct URLReferenceTests {
     #expect(URLReference.resolve(reference, against: "http://a/c/../d/e", keepingDots: true) == url)
   }
 
-  @Test func theImpliedPortIsThatOfTheBase() {
+  @Test func theImpliedPortIsThePortOfTheBase() {
     #expect(URLReference.resolve("//g:443/x", against: "https://a/") == "https://g/x")
     #expect(URLReference.resolve("//g:80/x", against: "https://a/") == "https://g:80/x")
   }

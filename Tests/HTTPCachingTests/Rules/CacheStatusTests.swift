@@ -14,7 +14,7 @@ struct CacheStatusTests {
     return status.text
   }
 
-  @Test func tellsHowItWasAnswered() {
+  @Test func saysHowTheResponseWasObtained() {
     #expect(Self.status(.serve) == "cachectl; hit")
     #expect(Self.status(.serveThenRevalidate) == "cachectl; hit")
     #expect(Self.status(.fetch, .uriMiss) == "cachectl; fwd=uri-miss")

@@ -96,7 +96,7 @@ struct CombiningTests {
 
   /// Parts in any order add up to the whole, as long as each touches the parts before it.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
-  func partsMakeTheWhole(seed: UInt64) throws {
+  func partsAreCombinedToTheCompleteResponse(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       let first = Int.random(in: 0..<10, using: &generator)

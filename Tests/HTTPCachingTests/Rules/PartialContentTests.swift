@@ -86,7 +86,7 @@ struct PartialContentTests {
     #expect(try answer(["Range": "bytes=3-4", "If-Range": "\"v\""], from: Self.partial) == .part("34"))
   }
 
-  @Test func aPartHasAHeadOfItsOwn() throws {
+  @Test func aPartHasASeparateHead() throws {
     for response in [Self.complete, Self.partial] {
       guard case .part(let head, _) = try answerOf(["Range": "bytes=4-5"], from: response) else {
         Issue.record("no part")

@@ -144,14 +144,14 @@ struct ReuseTests {
   }
 
   @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS", "QUERY", "get"])
-  func nothingAnswersOtherMethods(_ method: String) throws {
+  func nothingIsServedForOtherMethods(_ method: String) throws {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60"]))
     let decision = rules.decision(stored, after: 1, method: method)
     #expect(decision.action == .fetch && decision.forwardReason == .method)
   }
 
-  @Test func aStoredAnswerToGetAnswersHead() throws {
+  @Test func aStoredResponseToGETIsServedForHEAD() throws {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60"]))
     #expect(rules.decision(stored, after: 1, method: "HEAD").action == .serve)

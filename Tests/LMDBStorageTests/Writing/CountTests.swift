@@ -62,7 +62,7 @@ import Testing
       #expect(try await engine.check() == [], "seed \(seed), round \(round)")
     }
     for engine in engines { try await engine.close() }
-    #expect(try Self.kept(store.openEnvironment())?.entries ?? 0 > 0, "it is kept, and not counted for each question")
+    #expect(try Self.kept(store.openEnvironment())?.entries ?? 0 > 0, "the stored count is used for each call")
   }
 
   @Test func countsAgainAfterAProgramThatDoesNotCount() async throws {

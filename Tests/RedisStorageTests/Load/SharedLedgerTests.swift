@@ -52,7 +52,7 @@ import Testing
     ledger[.vanishes, entry] = 1
     #expect(!objects(to: nil) && !objects(to: 1))
     ledger[.gone, entry] = 1
-    #expect(!objects(to: nil) && objects(to: 1), "what was removed is there again")
+    #expect(!objects(to: nil) && objects(to: 1), "a removed entry exists again")
   }
 
   @Test func failover() {

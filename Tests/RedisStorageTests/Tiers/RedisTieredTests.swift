@@ -158,7 +158,7 @@ struct RedisTieredTests {
     Load.report(
       "a change is seen through \(inMemory ? "memory" : "LMDB") after \(median), longest \(last); a read of the server takes \(try await timeOfRead(server))"
     )
-    #expect(median < .seconds(1), "The other machine is told at once, and does not ask from time to time")
+    #expect(median < .seconds(1), "The other machine gets a message at once, and does not poll")
     for engine in [here, there] { try await engine.close() }
   }
 

@@ -31,7 +31,7 @@ struct CachectlToolTests {
     #expect(await tool.run("list", "--show").output == "a\tfrom-input\tnever\n")
   }
 
-  @Test func aTokenWithAnEndSaysWhenItIs() async throws {
+  @Test func aTokenWithAnEndShowsItsEnd() async throws {
     let tool = ToolRun(try TestHome())
     #expect(await tool.run("insert", "a", "b", "--expires", "7d").status == 0)
     let line = await tool.run("list").output
