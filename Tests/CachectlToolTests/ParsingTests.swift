@@ -68,9 +68,9 @@ struct DeclarationDefectTests {
   }
 }
 
-/// Every number that the command line takes, at the ends of what its type can hold. Nothing is run.
+/// Every number that the command line takes, at the limits of its type. Nothing is run.
 @Suite struct NumericOptionTests {
-  /// An option, the command that it is tried with, and what it accepts of `numbers`.
+  /// An option, the command that it is tried with, and the accepted ones among `numbers`.
   struct Row: Sendable, CustomStringConvertible {
     let command: [String]
     let option: String
@@ -144,7 +144,7 @@ struct ExitStatusTests {
     #expect(Failure(CacheError(code, "it failed")).status == ExitCode(status))
   }
 
-  /// An engine in a library may have codes of its own: its failure is not a defect of the program.
+  /// An engine in a library can have its own codes: its failure is not a defect of the program.
   @Test func anUnknownCodeIsTheFailureOfItsEngine() {
     let failure = Failure(CacheError(CacheError.Code(rawValue: "quotaUsedUp"), "the quota is used up", hint: "wait"))
     #expect(failure.status == .ioFailed)
@@ -196,7 +196,7 @@ struct ExitStatusTests {
   }
 }
 
-/// When `--require-store` makes an error of an answer that the cache did not keep.
+/// When `--require-store` makes an error of a response that the cache did not store.
 @Suite struct WriteFailuresTests {
   @Test(
     arguments: [
@@ -206,9 +206,9 @@ struct ExitStatusTests {
       ("damaged", true, nil, false),
       // A stale entry is served because the origin cannot be reached.
       ("originUnreachable", true, nil, false), ("invalidAnswer", true, nil, false), (nil, true, nil, false),
-      // The origin forbids to store its answer.
+      // The origin forbids storing its response.
       (nil, false, "no-store", true),
-      // A newer answer is stored in its place.
+      // A newer response is stored in its place.
       (nil, false, nil, false),
     ] as [(String?, Bool, String?, Bool)])
   func aResponseThatIsNotStoredIsAnError(code: String?, isStored: Bool, refusal: String?, isFailure: Bool) throws {

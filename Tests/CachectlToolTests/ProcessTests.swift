@@ -134,7 +134,7 @@ struct SystemProcessTableTests {
 }
 
 struct ConsoleTests {
-  /// A large answer in small pieces takes as many calls as all else.
+  /// A large response in small pieces takes as many calls as everything else.
   @Test(.enabled(if: Self.calls != nil), arguments: [0, 5_000]) func aPipeAcceptsOnlyWhatFits(unread: Int) throws {
     var pipe: [Int32] = [-1, -1]
     try #require(Foundation.pipe(&pipe) == 0)

@@ -2,7 +2,7 @@ import ChildProcesses
 import CommandLineKit
 import Foundation
 
-/// A folder with a completion script for each shell, and some files to complete. It goes with the value.
+/// A directory with a completion script for each shell, and some files to complete. It is deleted with the value.
 final class CompletionScripts {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "completion-\(UUID().uuidString)")
 
@@ -17,7 +17,7 @@ final class CompletionScripts {
     for name in ["a.json", "b.txt", "c.log"] { try Data().write(to: folder.appending(path: name)) }
   }
 
-  /// The program that the scripts ask: it writes down with what words it was run, and prints the answer to these.
+  /// The program that the scripts ask: it records its arguments, and prints the result for them.
   private static let program = """
     #!/bin/sh
     printf '<%s>' "$@" > asked
@@ -26,7 +26,7 @@ final class CompletionScripts {
     exit 1
     """
 
-  /// Sets the answer of the program to `question`, the words with which it is run, each in angle brackets.
+  /// Sets the output of the program for `question`, its arguments, each in angle brackets.
   func answer(_ text: String, to question: String) throws {
     let name = String(question.map { "abcdefghijklmnopqrstuvwxyz0123456789".contains($0) ? $0 : "_" })
     try Data(text.utf8).write(to: folder.appending(path: "answer\(name)"))

@@ -7,7 +7,7 @@ func scriptsAreValid(shell: CompletionShell) throws {
   #expect(check.status == 0 && check.lines.isEmpty, "\(check.lines)")
 }
 
-/// The answer to the script of a shell, for the words after the program's name.
+/// The output for the script of a shell, for the words after the program's name.
 private func answer(_ shell: CompletionShell, _ words: [String]) async throws -> [String] {
   let request = try #require(CompletionRequest(["__complete", shell.rawValue] + words))
   let text = await Tool.completions(for: request)
@@ -44,7 +44,7 @@ func offers(line: String, expected: [String]) async throws {
   #expect(try await answer(.bash, typed(line)) == expected)
 }
 
-/// Bash splits words at equals signs and colons, and replaces what comes after the last of them.
+/// Bash splits words at equals signs and colons, and replaces the text after the last of them.
 @Test(
   "what bash has split is completed",
   arguments: [
@@ -89,7 +89,7 @@ func optionsOfARequest() throws {
   }
 }
 
-/// A line of a shell, the words that its script passes, and what the shell then offers.
+/// A line of a shell, the words that its script passes, and the words that the shell then offers.
 private struct Offer: Sendable, CustomTestStringConvertible {
   let line: String
   let words: [String]
@@ -110,7 +110,7 @@ private struct Offer: Sendable, CustomTestStringConvertible {
 }
 
 extension CompletionScripts {
-  /// Has the program answer what `Tool` answers to `shell` for `words`, and gives the question.
+  /// Makes the program print the output of `Tool` to `shell` for `words`, and returns the question.
   fileprivate func answer(_ shell: CompletionShell, _ words: [String]) async throws -> String {
     let question = "<__complete><\(shell.rawValue)>" + words.map { "<\($0)>" }.joined()
     try answer(try await CommandLineKitTests.answer(shell, words).map { "\($0)\n" }.joined(), to: question)

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Testing
 
-/// The pages of the manual: what the declarations say, in the language of man(7).
+/// The pages of the manual: the text of the declarations, in the language of man(7).
 struct ManualTests {
   private let pages = Tool.manualPages(version: "tool 1.2.3") { page in
     page.addHeading("SEE ALSO")

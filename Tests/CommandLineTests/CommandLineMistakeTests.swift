@@ -84,7 +84,7 @@ import Testing
     #expect(!scratch.exists("home"))
   }
 
-  /// Otherwise the store would be looked for in another folder than the one that was named.
+  /// Otherwise the tool would look for the store in another directory than the named one.
   @Test(arguments: ["CACHECTL_HOME", "HOME", "CACHECTL_SQLITE_PATH"])
   func aVariableThatIsNotTextIsRefused(name: String) async throws {
     let scratch = try Scratch()

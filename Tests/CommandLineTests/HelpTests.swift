@@ -56,7 +56,7 @@ import Testing
     #expect(try page("README.md").contains("\nVersion \(version)"))
   }
 
-  /// How a shell runs a completion script and prints what it offers for `cachectl ` and the words.
+  /// How a shell runs a completion script and prints its offers for `cachectl ` and the words.
   private static let shells = [
     (
       "bash",

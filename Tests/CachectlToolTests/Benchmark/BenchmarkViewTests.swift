@@ -40,7 +40,7 @@ import Testing
     #expect(!lines.joined().contains("█"))
   }
 
-  /// The best engine has a whole bar, and so has a control that is faster.
+  /// The best engine has a full bar, and so has a control that is faster.
   @Test func barsAreScaledToTheEngines() {
     let rows = [("memory", 9e6), ("lmdb", 2e6), ("sqlite", 1e6)].map { BenchmarkSample.row($0.0, "read", rate: $0.1) }
     let view = BenchmarkSample.outcome(rows, controls: ["memory"])
@@ -89,7 +89,7 @@ import Testing
     #expect(BenchmarkReportPage(view).html.contains("an entry was lost"))
   }
 
-  /// The rounds of the sample lie 4 % around the rate.
+  /// The rounds of the sample are within 4 % of the rate.
   @Test(
     arguments: [(1_000, 900, "a"), (1_000, 930, ""), (1_000, 1_000, ""), (900, 1_000, "b")]
       as [(Double, Double, String)])

@@ -149,8 +149,8 @@ struct ConfigurationProblemTests {
     #expect(throws: found[0]) { try loader.load() }
   }
 
-  /// A variable that names no setting may be another program's, so that it stops no command. `config show`,
-  /// `config validate` and `doctor` mention it.
+  /// A variable that names no setting can belong to another program. So it stops no command. `config show`, `config
+  /// validate` and `doctor` mention it.
   @Test(arguments: [
     ("CACHECTL_CACHE_TTL", "the nearest known variable is CACHECTL_CACHE_TIME_TO_LIVE"),
     ("CACHECTL_SQLITE_FLAVOR", "known are CACHECTL_SQLITE_PATH, "),

@@ -132,7 +132,7 @@ final class TestHome: Sendable {
     return AppDIContainer(configuration: try loader.load(flags), catalogue: catalogue, clock: clock)
   }
 
-  /// The container for the engine called `backend`, everything else as it is by default.
+  /// The container for the engine called `backend`, and otherwise the defaults.
   func container(backend: String) throws -> AppDIContainer { try container(#"{"backend": "\#(backend)"}"#) }
 
   /// The paths of the files of stores, relative to the home.
@@ -154,7 +154,7 @@ func fetchCities(
   return snapshots
 }
 
-/// The built-in engines whose stores are on this machine, and those of them that keep what they store.
+/// The built-in engines whose stores are on this machine, and the persistent ones among them.
 enum Backends {
   static let declarations = PluginCatalogue.standard.declarations.filter { !$0.isOnServer }
   static let all = declarations.map(\.name)

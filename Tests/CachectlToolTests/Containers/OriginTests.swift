@@ -125,7 +125,7 @@ struct OriginTests {
     #expect(server.requests.isEmpty)
     _ = try await movies(whole, store)
     #expect(try await movies(whole, store).map(\.source) == [.cache])
-    // Whoever has not all of the secrets is not shown what they brought.
+    // A client without all of the secrets does not get their responses.
     await #expect(throws: CacheError.self) { _ = try await movies(partial, store) }
     try await store.close()
   }
@@ -151,7 +151,7 @@ final class FakeServer: DataTransferService {
   private let status: Int
   private let body: String?
 
-  /// A server that answers as the public ones do; or always in one way.
+  /// A server that responds like the public ones; or always in one way.
   init(status: Int = 200, body: String? = nil) {
     self.status = status
     self.body = body
@@ -231,7 +231,7 @@ struct NetworkFilesTests {
   private static let key = "-----BEGIN PRIVATE KEY-----\nCCCC\n-----END PRIVATE KEY-----\n"
   private static let another = "-----BEGIN CERTIFICATE-----\nAAAB\n-----END CERTIFICATE-----\n"
 
-  /// The certificate is what counts, not the file or what else is in it.
+  /// Only the certificate counts, not the file or its other content.
   @Test(arguments: [
     (certificate + key, true), (key + certificate, true), ("A comment\n" + certificate + another + key, true),
     (certificate.replacingOccurrences(of: "\n", with: "\r\n") + key, true),

@@ -21,7 +21,7 @@ import Testing
     let key: CacheKey
     let request: @Sendable () -> Void
 
-    /// Whether the answer is there at the end.
+    /// Whether the store has the response at the end.
     func fetch() async throws -> Bool {
       if try await isStored() { return true }
       guard case .leading(let token) = try await store.entries.coalescer.join(key.text) else {

@@ -101,7 +101,7 @@ struct UseFileTests {
     try Data("damage".utf8).write(to: URL(fileURLWithPath: data))
     let file = home.home + (backend == "sqlite" ? "/d.uses" : "/d/store.uses")
     try FileManager.default.removeItem(atPath: file)
-    // The mark inside the format is gone as well, except that of the plist engine, which is in the folder.
+    // The mark inside the format is removed as well, except the plist engine's, which is in the directory.
     let open = try? await damaged.openStoreForFetching()
     if let open {
       _ = try await fetchCities(damaged, open)

@@ -311,7 +311,7 @@ struct DoctorTests {
   }
 }
 
-/// An engine of a test's own: what it finds, what it opens and what it repairs.
+/// An engine for tests, with configured results of inspections, openings and repairs.
 final class FakePlugin: StoragePlugin {
   /// The results of the calls; by default, they use the store.
   struct Behaviour: Sendable {

@@ -90,7 +90,7 @@ import Testing
 }
 
 extension Scratch {
-  /// Runs a browser without a window, whose profile lies here. It makes a socket in the folder for temporary files, and
+  /// Runs a browser without a window, whose profile is here. It makes a socket in the folder for temporary files, and
   /// the path of a socket is short.
   fileprivate func chromium(_ arguments: [String]) async throws -> Run {
     let common = [

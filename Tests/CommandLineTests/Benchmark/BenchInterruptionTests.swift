@@ -43,7 +43,7 @@ import Testing
 }
 
 extension Scratch {
-  /// The number of the store that a benchmark has under way; 0 before the first.
+  /// The number of the store that a benchmark is using; 0 before the first.
   fileprivate var storeNumber: Int {
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: path("temporary"))) ?? []
     let stores = folders.flatMap { folder in

@@ -125,7 +125,7 @@ import Testing
     #expect(try await scratch.cachectl(Self.lmdb + ["ls", "--output", "json"]).document()["entries"]?.elements == [])
   }
 
-  /// The server answers when the gate opens: until then the fetch has the store open.
+  /// The server responds when the gate opens: until then the fetch has the store open.
   @Test func aStoreOpenInAnotherProcessStaysInPlace() async throws {
     let scratch = try await filledStore()
     let gate = try TestGate()
@@ -186,7 +186,7 @@ import Testing
     for scratch in [intact, damaged] { #expect(try scratch.read(Self.mark) == Data("mine".utf8)) }
   }
 
-  /// None may lose what a repair could still save.
+  /// No command may lose entries that a repair could still save.
   @Test(arguments: [
     ["doctor"], ["verify"], ["verify", "--output", "json"], ["rm", "--all", "--dry-run"],
     ["migrate", "--from", "lmdb", "--to", "plist", "--dry-run"],

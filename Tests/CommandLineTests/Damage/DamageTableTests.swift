@@ -27,7 +27,7 @@ import Testing
     /// Damage to a file of one namespace leaves the others readable.
     var isOfOneNamespace: Bool { engine == "plist" }
 
-    /// A folder in place of a whole store is a mistake in the setup.
+    /// A directory in place of the store's file is a mistake in the setup.
     var status: Int32 { engine == "sqlite" && damage == .folder ? 73 : 65 }
   }
 

@@ -30,7 +30,7 @@ import Testing
         let path = isFolder ? "\(path)/data.mdb" : path
         let mode = self == .otherDatabase ? "DELETE" : "WAL"
         let sql = "PRAGMA journal_mode = \(mode); CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('a');"
-        // Of a process that was killed, so that its log stays.
+        // The process was killed. So its log stays.
         let keep = ".shell cp '\(scratch.path(path))-wal' '\(scratch.path("kept"))'"
         let commands = self == .otherDatabase ? [sql] : [sql, keep]
         expectSuccess(try await scratch.run("/usr/bin/env", ["sqlite3", scratch.path(path)] + commands))
@@ -92,7 +92,7 @@ import Testing
     for command in test.commands {
       let run = try await scratch.cachectl(options + command)
       #expect(run.status == 73, "\(command): \(run.status) \(run.errors)")
-      // A link is followed, and the message names what it leads to.
+      // A link is followed, and the message names its target.
       let names = [path, "precious"].map(scratch.path)
       #expect(names.contains { (run.text + run.errors).contains($0) }, "\(command): \(run.errors)")
       #expect(!(run.text + run.errors).contains("--repair"), "\(command): \(run.errors)")

@@ -19,7 +19,7 @@ import Testing
     "\(["cities", "movies", "notes"][number % 3])/v1/\(1_000 + number)"
   }
 
-  /// From 1 to 15 KB, so that some entries have pages of their own.
+  /// From 1 to 15 KB. So some entries have separate pages.
   private static func payload(_ number: Int) -> String {
     String(repeating: "entry \(number) ", count: 100 + number * 37 % 1_200)
   }

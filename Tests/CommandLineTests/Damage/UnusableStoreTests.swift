@@ -89,7 +89,7 @@ struct OtherUser {
   init() async throws {
     scratch = try Scratch()
     binary = scratch.path("cachectl")
-    // The folder of the build may be closed to others. A process of its own makes the copy: were the copy open in this
+    // The folder of the build may be closed to others. A separate process makes the copy: were the copy open in this
     // one, a program that another test starts meanwhile would inherit the descriptor, and the copy would be busy.
     expectSuccess(try await scratch.run("cp", [Binary.path, binary]))
   }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Libraries that end the process, hang or forget: what a test of them says, and what other commands do.
+/// Libraries that end the process, hang or forget: the report of a test of them, and the effects on other commands.
 @Suite struct LibraryCrashTests {
-  /// How long a check may take: more than the program needs to start, and its sound checks to end, on a busy machine.
+  /// How long a check may take: more than the program needs to start, and its passing checks to end, on a busy machine.
   static let patience = "50s"
 
   private func test(_ fault: String, _ options: [String] = []) async throws -> (run: Run, document: JSON) {

@@ -144,7 +144,7 @@ import Testing
     let path = try scratch.install(EngineLibraries.faulty, as: "faulty")
     let program = try RunningProgram(
       Binary.path, ["backends", "test", path], in: scratch, environment: ["FAULT": fault])
-    // The other process has made its own folder in that of the first.
+    // The other process has made its own directory in the directory of the first.
     await program.signal(signal.number, when: { scratch.names(below: "temporary").count > 2 })
     let run = try await program.end()
     #expect(run.status == signal.status, "\(run.errors)")

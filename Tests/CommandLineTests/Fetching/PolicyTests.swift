@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Which of cache and origin answers, by each policy.
+/// Which policy uses the cache, and which the origin.
 @Suite struct PolicyTests {
   @Test func anEntryOlderThanTheMaximumAgeIsRevalidated() async throws {
     let engine = "sqlite"

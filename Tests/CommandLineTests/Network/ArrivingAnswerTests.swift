@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// `fetch url` of answers that arrive in pieces.
+/// `fetch url` of responses that arrive in pieces.
 @Suite struct ArrivingAnswerTests {
   private static let events = ["data: one\n\n", "data: two\n\n"]
 
@@ -54,7 +54,7 @@ import Testing
     #expect(try await scratch.cachectl(command + ["--offline"]).status == 66)
   }
 
-  /// A named file is complete or not there, even if the program is interrupted while the answer arrives.
+  /// A named file is complete or absent, even if the program is interrupted while the response arrives.
   @Test func aFileIsCompleteOrNotThere() async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())
     let answer = TestResponse(fields: ["Cache-Control": "no-store"], Self.events.joined())
@@ -68,7 +68,7 @@ import Testing
     #expect(!scratch.names(below: "work").contains { $0.hasPrefix("file") })
   }
 
-  /// A terminal gets the text of an answer while it arrives.
+  /// A terminal gets the text of a response while it arrives.
   @Test func aTerminalShowsEachEventWhenItArrives() async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())
     let answer = TestResponse(fields: ["Cache-Control": "no-store"], Self.events.joined())

@@ -3,7 +3,8 @@ import Synchronization
 import TestOrigin
 import Testing
 
-/// Commands that change what another command is just fetching. The first response waits until the change is made.
+/// Commands that change an entry while another command is fetching it. The first response waits until the change is
+/// made.
 @Suite struct ChangeDuringFetchTests {
   enum Change: CaseIterable, Sendable {
     case removal, removalOfTheURL, removalOfAll, removalByPattern, softening, post, delete
@@ -55,7 +56,7 @@ import Testing
     #expect(server.count(of: "/items", method: "GET") == 2)
   }
 
-  /// The response that was under way is not stored, and so the next command requests its own.
+  /// The response that was arriving is not stored. So the next command requests its own.
   @Test func aRevalidationIsNotStored() async throws {
     let engine = "plist"
     let (scratch, gate) = (try Scratch(), try TestGate())

@@ -50,7 +50,7 @@ final class CityPages: Sendable {
 
   func setBroken(_ pages: some Sequence<Int>) { content.state.withLock { $0.broken = Set(pages) } }
 
-  /// Holds the answers to these pages back until `release` is called.
+  /// Holds the responses to these pages back until `release` is called.
   func hold(_ pages: some Sequence<Int>) { content.state.withLock { $0.held = Set(pages) } }
 
   func release() { content.gate.open() }

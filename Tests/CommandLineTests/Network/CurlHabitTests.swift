@@ -18,7 +18,7 @@ import Testing
     expectFailure(try await scratch.cachectl("fetch"), status: 64, mentioning: ["missing"])
   }
 
-  /// An option that curl has and cachectl has not is an error that says what to do instead.
+  /// An option that only curl has is an error that says what to do instead.
   @Test(arguments: [
     ("-r", "Range"), ("--range", "Range"), ("-F", "multipart"), ("-fsSLT", "--data-binary"), ("-U", "https_proxy"),
     ("-C", "by itself"), ("-c", "-b"), ("-n", "env"), ("-Z", "xargs"), ("--retry-delay", "Retry-After"),

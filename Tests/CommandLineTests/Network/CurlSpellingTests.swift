@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// `fetch URL` with an option of curl sends the request that curl sends, and prints or writes what curl does.
+/// `fetch URL` with an option of curl sends the same request as curl, and prints or writes the same output.
 @Suite struct CurlSpellingTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let arguments: [String]

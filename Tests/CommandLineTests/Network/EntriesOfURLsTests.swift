@@ -6,7 +6,7 @@ import Testing
 @Suite struct EntriesOfURLsTests {
   private static let fields: TestFields = ["Cache-Control": "max-age=600", "Vary": "X-Kind"]
 
-  /// A server whose answers differ by a header field of the request.
+  /// A server whose responses differ by a header field of the request.
   private func server() throws -> TestServer {
     try TestServer { TestResponse(fields: Self.fields, $0.fields["X-Kind"] ?? "none") }
   }
@@ -23,7 +23,7 @@ import Testing
     expectSuccess(try await run("fetch", "url", url))
     expectSuccess(try await run("fetch", "url", url + "d"))
     #expect(try await run("show", spelling, "--raw").text == "none")
-    // Credentials are header fields, which the stored answer was not selected by.
+    // Credentials are header fields, which did not select the stored response.
     let explained = try await run("explain", url.replacing("http", with: "HTTP") + "#part", "--output", "json")
     #expect(try explained.document()["action"] == "serve", "\(explained.text)")
 
@@ -172,7 +172,8 @@ import Testing
     #expect(try await run("rm", server.url + long + "?", "--output", "json").document()["removed"] == 1)
   }
 
-  /// The address in `Location` is bytes: those that are not UTF-8 are sent as they are, and removed from the cache.
+  /// The address in `Location` is bytes: bytes that are not UTF-8 are sent unchanged, and their URL is removed from the
+  /// cache.
   @Test(arguments: [false, true])
   func theAddressThatAServerNamesMayBeInAnyEncoding(isPost: Bool) async throws {
     let scratch = try Scratch()
@@ -268,7 +269,7 @@ import Testing
     #expect(String(decoding: try scratch.read("file"), as: UTF8.self).hasPrefix("HTTP/1.1 200 OK\r\n"))
   }
 
-  /// A file that is there stays as it was until there is another whole one.
+  /// An existing file stays unchanged until the new one is complete.
   @Test func withoutAResponseTheFileIsNotChanged() async throws {
     let scratch = try Scratch()
     try scratch.write("before", to: "file")

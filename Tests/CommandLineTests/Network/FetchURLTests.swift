@@ -3,7 +3,7 @@ import Synchronization
 import TestOrigin
 import Testing
 
-/// `fetch url`: what curl gives, from the cache where HTTP allows it.
+/// `fetch url`: the response that curl gives, from the cache if HTTP allows it.
 @Suite struct FetchURLTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
   private static let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 3) }
@@ -51,7 +51,7 @@ import Testing
     #expect(server.requests.first?.fields.lines.map(\.name) == ["Host", "x-A", "User-Agent"])
   }
 
-  /// As curl prints them; an answer from the cache has none.
+  /// As curl prints them; a response from the cache has none.
   @Test(arguments: [false, true])
   func interimResponsesAndTrailersArePrintedWithTheHead(isLarge: Bool) async throws {
     let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
@@ -90,7 +90,8 @@ import Testing
     #expect(server.count == 1)
   }
 
-  /// A hit needs no network, and loads nothing for it: what the dynamic linker does is in a file for each process.
+  /// A hit needs no network, and loads no library for it: the dynamic linker writes its actions to a file for each
+  /// process.
   @Test func theNetworkIsLoadedWithTheFirstRequest() async throws {
     let (scratch, server) = (try Scratch(), try TestServer(script: [TestResponse(fields: Self.fresh, "hello")]))
     for name in ["miss", "hit"] {
@@ -180,7 +181,7 @@ import Testing
     #expect(server.count == 2)
   }
 
-  /// It is sent as it is read, whatever its size.
+  /// It is sent while it is read, whatever its size.
   @Test func largeContentIsSentCompletely() async throws {
     let (scratch, server) = (try Scratch(), try TestServer { TestResponse("\($0.body.count)") })
     try scratch.write(String(repeating: "0123456789abcdef", count: 1 << 18), to: "work/large")
@@ -212,7 +213,7 @@ import Testing
     #expect(server.count == 3)
   }
 
-  /// The answer is given all the same.
+  /// The response is printed all the same.
   @Test(
     arguments: [
       ([], "no-store", "no-store"), (["-d", "a=1"], "max-age=60", "the method is POST"), ([], "max-age=60", nil),
@@ -274,7 +275,7 @@ import Testing
     #expect(warned.errors.contains("entry \(large.url)/ has 10000 bytes"), "\(warned.errors)")
   }
 
-  /// The second process waits for the answer to the first, which waits as long as a busy machine needs.
+  /// The second process waits for the response to the first, which waits as long as a busy machine needs.
   @Test func theTimeIsForAllThatAFetchWaitsFor() async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())
     let server = try TestServer(script: [TestResponse("late").held(by: gate)])

@@ -70,7 +70,7 @@ import Testing
     #expect(server.count == 0)
   }
 
-  /// Text that only looks like a name of a variable is sent as it is.
+  /// Text that only looks like a name of a variable is sent unchanged.
   @Test(arguments: [#"{"env": "A", "b": 1}"#, #"{"envy": "A"}"#, "{}", #"{"env": 1}"#])
   func otherJSONIsAValue(value: String) async throws {
     #expect(try await sent("-H", "X-Key: \(value)")["X-Key"] == value)

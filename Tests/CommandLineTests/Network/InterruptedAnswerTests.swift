@@ -6,7 +6,7 @@ import Testing
 @Suite struct InterruptedAnswerTests {
   private static let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 3) }
 
-  /// A server that breaks off after 60,000 bytes, and answers ranges of the form `bytes=N-` afterwards.
+  /// A server that breaks off after 60,000 bytes, and supports ranges of the form `bytes=N-` afterwards.
   private static func server(tag: String) throws -> TestServer {
     try TestServer { request in
       let fields: TestFields = ["ETag": tag, "Cache-Control": "max-age=600"]

@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// How a server is reached, and what becomes of compression and of failures that pass.
+/// Connections to a server, compression, and temporary failures.
 @Suite struct NetworkOptionTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
 
@@ -66,7 +66,7 @@ import Testing
     #expect(server.count == 1)
   }
 
-  /// A client without the certificate does not get the answer to a client with it, nor may a shared cache keep it.
+  /// A client without the certificate does not get the response to a client with it, nor may a shared cache store it.
   @Test func theCertificateOfTheClientIsCredentials() async throws {
     let (scratch, server) = (try Scratch(), try SelfSignedServer(wantsClientCertificate: true))
     let trusting = ["fetch", "url", server.url, "-i", "--cacert", server.certificateFile]
@@ -107,7 +107,7 @@ import Testing
     #expect(!secret.errors.contains("s3cret"))
   }
 
-  /// The cache keeps what came, and each variant by itself.
+  /// The cache keeps the received bytes, and each variant separately.
   @Test func compressionIsUndoneBehindTheCache() async throws {
     let engine = "lmdb"
     let text = String(repeating: "hello ", count: 1_000)
@@ -129,7 +129,7 @@ import Testing
     #expect(explained.text.contains("fresh"), "\(explained.text)")
   }
 
-  /// It is decoded as it is read, and not stored.
+  /// It is decoded while it is read, and not stored.
   @Test func aLargeCompressedResponseIsPassedOn() async throws {
     let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
     let (scratch, file) = (try Scratch(), "work/answer")

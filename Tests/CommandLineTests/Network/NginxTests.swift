@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// nginx, whose answers `fetch url` prints byte for byte as the tool `curl` does. One server has all cases.
+/// nginx, whose responses `fetch url` prints byte for byte as the tool `curl` does. One server has all cases.
 @Suite struct NginxTests {
   /// A request, by the arguments that both tools take.
   private struct Case {
@@ -48,7 +48,7 @@ import Testing
     "gzip.txt": Array(String(repeating: "hello ", count: 5_000).utf8),
   ]
 
-  /// Behind nginx: what it cannot send by itself.
+  /// An origin behind nginx, for responses that nginx cannot send by itself.
   private static func origin() throws -> TestServer {
     try TestServer { request in
       switch request.path {

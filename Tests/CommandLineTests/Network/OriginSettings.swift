@@ -16,7 +16,7 @@ enum OriginSettings {
     return try TestServer { TestResponse.json(page, fields: fields).validated(for: $0) }
   }
 
-  /// Cities from the server at `url`. On a machine that is busy with tests a held answer may take long.
+  /// Cities from the server at `url`. On a machine that is busy with tests a held response may take long.
   static func cities(_ url: String, kind: String = "http", more: String = "") -> String {
     #""cities": {"kind": "\#(kind)", "baseURL": "\#(url)", "timeout": "10m"\#(more)}"#
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PartyTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
 
-  /// A server that answers with the fields that tell its clients apart.
+  /// A server that responds with the fields that distinguish its clients.
   private func server(_ fields: TestFields = fresh) throws -> TestServer {
     try TestServer { request in
       let names = ["Host", "Authorization", "Cookie", "X-Tenant", "X-Empty", "User-Agent", "Content-Type"]
@@ -90,7 +90,7 @@ import Testing
       #expect(!answer.errors.contains(secret))
     }
     #expect(server.count == (isShared ? 4 : 2))
-    // Who has no secret gets no one's answer.
+    // A client without a secret gets no one's response.
     let plain = try await scratch.cachectl("--set", "cache.shared=\(isShared)", "fetch", "url", server.url)
     #expect(!plain.text.contains("k3y"))
     let explained = try await run(["explain", "url", "--output", "json"], "alice-k3y")

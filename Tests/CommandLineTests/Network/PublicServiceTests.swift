@@ -2,7 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
-/// The public services, as servers in their shape answer, on every engine.
+/// The public services, replaced by servers with the same form of responses, on every engine.
 @Suite struct PublicServiceTests {
   private static let environment = ["KEY": "k3y"]
 

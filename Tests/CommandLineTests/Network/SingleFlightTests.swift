@@ -16,7 +16,7 @@ import Testing
     wait
     """
 
-  /// Four shells start so many processes each. The server holds its answer back until all have been started.
+  /// Four shells start so many processes each. The server holds its response back until all have been started.
   @Test(arguments: zip(Contract.persistentEngines, [50, 10, 10]))
   func manyFetchesAreOneRequest(engine: String, count: Int) async throws {
     let scratch = try Scratch()
@@ -38,8 +38,8 @@ import Testing
     #expect(server.count(of: "/cities") == 1)
   }
 
-  /// Four shells start 25 processes each. A process that is late may make a request of its own: each is three attempts,
-  /// with seconds in between.
+  /// Four shells start 25 processes each. A late process may make its own request: each is three attempts, with seconds
+  /// in between.
   @Test func oneHundredFetchesShareAFailure() async throws {
     let scratch = try Scratch()
     let server = try Self.server(TestResponse.html(503, fields: ["Retry-After": "2"]))

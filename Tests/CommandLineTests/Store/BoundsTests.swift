@@ -1,9 +1,8 @@
 import Foundation
 import Testing
 
-/// The bounds that are configured, over every engine that keeps what it is given.
+/// The configured bounds, over every persistent engine.
 @Suite struct CacheCoreTests {
-  /// The engines that keep what they are given.
   private static let engines = Contract.persistentEngines
 
   private func scratch(_ engine: String, cache: String) throws -> Scratch {
@@ -50,7 +49,7 @@ import Testing
     #expect(strict.errors.contains("the response is not in the cache"), "\(strict.errors)")
   }
 
-  /// The stale entry is shown; what came after it cannot be kept.
+  /// The stale entry is shown; the new response cannot be stored.
   @Test func failuresToStoreInTheBackgroundAreReported() async throws {
     let scratch = try Scratch()
     let lifetimes = ["--set", "cache.timeToLive=0s", "--set", "cache.staleWhileRevalidate=1h"]

@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: Contract.persistentEngines)
   func expiredEntriesAreRemoved(engine: String) async throws {
     let scratch = try Scratch()
-    // Without a validator an answer is of no use once it is not fresh, and so expires then.
+    // A response without a validator is useless when it is not fresh, and so it expires then.
     let server = try TestServer { _ in .json(OriginSettings.page) }
     let short = #""cache": {"timeToLive": "1ms", "staleIfError": "0s", "staleWhileRevalidate": "0s"}"#
     try scratch.write(#"{\#(short), "origin": {\#(OriginSettings.cities(server.url))}}"#, to: "short.json")

@@ -31,7 +31,7 @@ import Testing
       SELECT key, fresh_until - stored_at BETWEEN 3540000 AND 3600000, json_extract(payload, '$.page') FROM entries \
       WHERE key LIKE 'cities/%'
       """)
-    // An hour, less what the answer took to come.
+    // An hour, minus the time of the transfer.
     #expect(rows.lines == ["\(Contract.citiesKey)|1|0"])
     #expect(
       try await tool(scratch, "sqlite3", scratch.path("home/cache.sqlite"), "PRAGMA integrity_check").lines == ["ok"])

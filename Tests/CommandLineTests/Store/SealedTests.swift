@@ -138,7 +138,7 @@ import Testing
     expectSuccess(try await scratch.cachectl("verify", environment: Self.key))
   }
 
-  /// The new key comes first, and the old one goes once it has no more use.
+  /// The new key comes first. The old one can be removed when no entry uses it.
   @Test func aKeyCanBeReplaced() async throws {
     let scratch = try Scratch()
     func fetch(_ page: String, _ options: String...) async throws -> Run {

@@ -171,7 +171,7 @@ import Testing
     #expect(try await keys(scratch, engine).count == 4 - removal.count)
   }
 
-  /// A purge that does nothing without a word is dangerous: a condition may be misspelled.
+  /// A purge that silently does nothing is dangerous: a condition may be misspelled.
   @Test(arguments: [
     (["--namespace", "citys"], "no entry matches --namespace 'citys'"),
     (["--soft", "--prefix", "cities/none"], "no fresh entry matches --prefix 'cities/none'"),

@@ -62,7 +62,7 @@ import Testing
     _ = try verbose.document()
   }
 
-  /// With `--output json` each line of stderr is an object with one member, which says what it is.
+  /// With `--output json` each line of stderr is an object with one member, whose name is its kind.
   @Test func stderrIsJSONIfTheOutputIs() async throws {
     let scratch = try await store()
     let verbose = try await scratch.cachectl("fetch", "cities", "--verbose", "--output", "json")

@@ -132,7 +132,7 @@ import Testing
     expectSuccess(try await scratch.cachectl("verify"))
   }
 
-  /// Each record of 2,100 bytes takes a page of its own: of sixteen pages two are free. The tool is interrupted once it
+  /// Each record of 2,100 bytes takes a separate page: of sixteen pages two are free. The tool is interrupted once it
   /// has filled these.
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func anExportEndsThatHasFilledAPipe(signal: Int32, status: Int32) async throws {

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The engines, and what scripts may rely on.
+/// The engines, and the promises to scripts.
 enum Contract {
-  /// The engines that keep what they are given.
   static let persistentEngines = ["sqlite", "lmdb", "plist"]
   static let engines = persistentEngines + ["memory"]
 
-  /// Each of `values` with one of the engines in turn, for what the engine could only break for all values.
+  /// Pairs each of `values` with one of the engines in turn, for features that an engine could break only for all
+  /// values.
   static func inTurn<Value>(_ values: [Value]) -> [(engine: String, value: Value)] {
     values.enumerated().map { (persistentEngines[$0.offset % persistentEngines.count], $0.element) }
   }

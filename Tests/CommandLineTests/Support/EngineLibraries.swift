@@ -66,7 +66,7 @@ extension Scratch {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path(name))
   }
 
-  /// The environment in which libraries are looked for in the folders of these names.
+  /// The environment in which the tool looks for libraries in the directories of these names.
   func searching(_ folders: String..., fault: String? = nil) -> [String: String] {
     var environment = ["CACHECTL_PLUGIN_PATH": folders.map(path).joined(separator: ":")]
     environment["FAULT"] = fault

@@ -10,7 +10,7 @@ struct Run: Sendable {
 
   var text: String { String(decoding: output, as: UTF8.self) }
   var lines: [String] { text.split(separator: "\n").map(String.init) }
-  /// The lines on stderr, except hints, each of which has a line below what it is about.
+  /// The lines on stderr, except hints. Each hint has a line below the one that it belongs to.
   var errorLines: [String] { errors.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("  hint: ") } }
 
   /// The one document on stdout.
@@ -21,7 +21,7 @@ struct Run: Sendable {
 }
 
 extension Scratch {
-  /// Runs the tool with a clean environment in which everything lies below this folder.
+  /// Runs the tool with a clean environment in which all paths are below this directory.
   func cachectl(_ arguments: String..., environment: [String: String] = [:]) async throws -> Run {
     try await cachectl(arguments, environment: environment)
   }

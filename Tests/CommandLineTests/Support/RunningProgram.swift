@@ -64,7 +64,7 @@ final class RunningProgram: Sendable {
     }
   }
 
-  /// Waits, on a thread of its own, until a condition is met or the program has ended.
+  /// Waits, on a separate thread, until a condition is met or the program has ended.
   func waits(until isTime: @escaping @Sendable () -> Bool) async {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { [self] in

@@ -67,7 +67,7 @@ struct ScreenModel {
     row -= 1
   }
 
-  /// A character at the end of the line leaves the cursor there: only the next one goes to another line.
+  /// A character at the end of the line leaves the cursor there: only the next one moves it to another line.
   private mutating func put(_ character: Character) {
     let width = character.unicodeScalars.contains { $0.value >= 0x2E80 } ? 2 : 1
     if column + width > columns { column = 0; lineFeed() }

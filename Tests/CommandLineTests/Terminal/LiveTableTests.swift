@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct LiveTableTests {
   private static let command = ["fetch", "cities", "--policy", "cached-then-network"]
 
-  /// A terminal, and what the program has left on it.
+  /// A terminal, and the program's output on it.
   private struct Session {
     let scratch: Scratch
     let server: TestServer
@@ -14,7 +14,7 @@ import Testing
     let terminal: PseudoTerminal
     let size: (columns: Int, rows: Int)
 
-    /// `names` are cached; the server is going to answer `answer`, once the gate is open.
+    /// `names` are cached; the server will respond with `answer` after the gate is open.
     init(
       columns: Int = 100, rows: Int = 24, cached names: [String] = ["OLD ONE", "OLD TWO"], freshFor age: Int = 600,
       answer: TestResponse

@@ -55,7 +55,7 @@ import Testing
     #expect(screen.all.joined().isEmpty, "\(screen.all)")
   }
 
-  /// script(1) gives the tool a terminal, and what it reads from is typed there.
+  /// script(1) gives the tool a terminal, and passes its own input to it.
   @Test(arguments: [("y", 0, 0), ("yes", 0, 0), ("n", 64, 1), ("", 64, 1), ("Yo", 64, 1)])
   func everythingIsRemovedAfterAYesAlone(answer: String, status: Int32, left: Int) async throws {
     let scratch = try await store()
