@@ -56,8 +56,8 @@ struct FetchTests {
     #expect(!outcome.calls.contains(.ask(validator: nil)))
   }
 
-  /// A working cache might have answered: after repairing only the origin, the user would meet the cache's failure
-  /// next.
+  /// A working cache might have had the response: after repairing only the origin, the user would meet the cache's
+  /// failure next.
   @Test func theFailuresOfCacheAndOriginAreReportedTogether() async {
     let log = CallLog()
     let row = FetchCase(policy: .cacheFirst, stored: .fresh, answer: .unreachable, storage: .readFails)
@@ -256,7 +256,7 @@ struct FetchOutcome: Equatable, Sendable {
     }
     var item = item
     item.warnings += [row.writeError?.code].compactMap(\.self)
-    // The answer that cannot be stored has replaced the entry all the same.
+    // The response that cannot be stored has replaced the entry all the same.
     if row.writeError != nil, row.answer == .modified { calls.append(.remove) }
     items.append(item)
   }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct SharedFailureTests {
   private static let count = 50
 
-  /// Fetches concurrently; the origin answers the first request only when all others wait for it.
+  /// Fetches concurrently. The origin responds to the first request only when all others wait for it.
   private func fetch(
     _ stored: FetchCase.Stored, _ answer: FetchCase.Answer, policy: FetchPolicy = .cacheFirst
   ) async -> (outcomes: [FetchOutcome], asks: Int) {
@@ -149,14 +149,14 @@ final class CallLog: Sendable {
   func add(_ call: Call) { calls.withLock { $0.append(call) } }
 }
 
-/// Pages that carry a number, so that a test can tell them apart.
+/// Pages that carry a number, by which a test identifies them.
 extension CitiesPageDTO {
   init(value: Int) { self.init(CitiesPage(page: 0, totalPages: 1, totalItems: value, cities: [])) }
 
   var value: Int { toDomain().totalItems }
 }
 
-/// A storage at second 1,000 that holds one answer or none, and fails on demand.
+/// A storage at second 1,000 that holds one response or none, and fails on demand.
 struct FakeStorage: CityResponseStorage {
   static let now = Duration.seconds(1_000)
 
@@ -193,19 +193,19 @@ struct FakeStorage: CityResponseStorage {
 }
 
 extension FetchServices {
-  /// Services at second 1,000, with `freshness` for answers without a lifetime.
+  /// Services at second 1,000, with `freshness` for responses without a lifetime.
   static func at1000(_ freshness: FreshnessPolicy = FetchCase.freshness) -> FetchServices {
     FetchServices(rules: HTTPCacheRules(freshness: freshness), now: { FakeStorage.now })
   }
 }
 
 extension OriginAnswer {
-  /// A complete answer with the entity tag `tag`.
+  /// A complete response with the entity tag `tag`.
   static func whole(_ response: Response, tag: String? = nil) -> OriginAnswer {
     OriginAnswer(head: HTTP.ResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), response: response)
   }
 
-  /// A confirmation of the stored answer.
+  /// A confirmation of the stored response.
   static var confirmation: OriginAnswer { OriginAnswer(head: HTTP.ResponseHead(status: 304), response: nil) }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The walk over all pages, with pages that are really fetched at once.
 struct FetchAllCitiesTests {
-  /// Pages of one city each, each with how it stands; a page without answers by its error.
+  /// Pages of one city each. Each has a source and a freshness; a page without a result has an error.
   private struct Pages: CityRepository {
     enum Answer: Sendable {
       case page(Snapshot<CitiesPage>.Source, isRevalidated: Bool = false, freshFor: Int, warnings: [CacheWarning] = [])
@@ -55,7 +55,7 @@ struct FetchAllCitiesTests {
     #expect(summary.fetchedPages == 100 && summary.keptPages == 100 && summary.failure == nil)
   }
 
-  /// How pages stand, and how the whole of them does: its source, whether it is confirmed, and for how long it is fresh.
+  /// The state of each page, and of the result: its source, whether it is confirmed, and for how long it is fresh.
   @Test(
     arguments: [
       ([.page(.cache, freshFor: 9), .page(.cache, freshFor: 5), .page(.cache, freshFor: 7)], .cache, false, 5),
@@ -111,7 +111,7 @@ struct FetchAllCitiesTests {
   }
 }
 
-/// In what order a walk asks for pages and hands them on.
+/// The order in which a walk requests pages and passes them on.
 struct PageWalkTests {
   private static func city(_ id: String) -> City {
     City(id: id, name: id, subName: nil, revenue: nil, organizationCount: nil)
@@ -190,8 +190,8 @@ struct PageWalkTests {
     #expect(Self.take(&walk) == [1] && Self.start(&walk) == [2])
   }
 
-  /// The answer to page 2 of a walk over six pages that were cached at the time 5: how many pages it says there are and
-  /// has cities, when it was stored; and how many there are then.
+  /// Page 2 of a walk over six pages that were cached at the time 5: its number of pages, its number of cities, and the
+  /// time when it was stored; and the resulting number of pages.
   @Test(arguments: [
     (9, 2, 7, 9), (4, 2, 7, 4), (9, 2, 3, 6), (4, 2, 3, 6), (2, 0, 7, 2), (0, 0, 7, 2), (6, 0, 7, 6), (1, 2, 7, 3),
     (1, 0, 7, 1), (.max, 2, 7, .max),

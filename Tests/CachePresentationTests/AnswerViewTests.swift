@@ -19,7 +19,7 @@ struct URLAnswerViewTests {
     #expect(Self.response([]).headText == "HTTP/1.1 404 \r\nContent-Type: text/plain\r\n\r\n")
   }
 
-  /// A store can hold what no server sends.
+  /// A store can hold a response that no server sends.
   @Test func aLineEndInAFieldAddsNoLineToTheHead() {
     var response = HTTP.Response(
       HTTP.ResponseHead(version: .http11, status: 200, reason: "OK\r\nX-Evil: 1", fields: ["A": "b\rc\nd\0e"]))

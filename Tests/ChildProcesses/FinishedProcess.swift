@@ -1,8 +1,8 @@
 import Foundation
 
-/// A program that has run to its end.
+/// A program that has ended.
 ///
-/// Foundation's `Process` is not used, because it crashes where many threads start programs at once.
+/// Foundation's `Process` is not used, because it crashes if many threads start programs at once.
 public struct FinishedProcess: Sendable {
   /// The status with which it ended, or 128 and the number of the signal that ended it.
   public let status: Int32

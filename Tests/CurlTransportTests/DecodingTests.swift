@@ -20,7 +20,7 @@ struct DecodingTransferServiceTests {
   private static let wideZstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0x70, 3, 0, 0x10, 97]
   private static let raw: [UInt8] = [203, 72, 205, 201, 201, 215, 81, 200, 0, 81, 0]
 
-  /// A response, and what becomes of its content and its coding.
+  /// A response, and the result for its content and its coding.
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let coding: String
@@ -250,7 +250,7 @@ struct DecodingResponseSourceTests {
     }
   }
 
-  /// An answer with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.
+  /// A response with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.
   private static func answer(_ fields: HTTP.Fields, held: Int, pieceSize: Int, count: Int = gzip.count) -> HTTP.Response
   {
     let left = Mutex(gzip[..<count].dropFirst(held))
@@ -283,7 +283,6 @@ struct DecodingResponseSourceTests {
   }
 }
 
-/// Gives one answer.
 private struct FixedAnswer: HTTPResponseSource {
   let answer: HTTP.Response
   let asked: @Sendable (HTTP.Request) -> Void

@@ -33,7 +33,7 @@ import Testing
 
   private func play(_ round: UInt64) async throws {
     let server = try TestServer { HostileResponse.response(seed: UInt64($0.path.dropFirst()) ?? 0) }
-    // Use a new server: surplus data may arrive as the answer to the next request.
+    // Use a new server: surplus data can arrive as the response to the next request.
     let soundServer = try TestServer(script: [TestResponse("hello")])
     do {
       let service = HTTPTransferService.plain()

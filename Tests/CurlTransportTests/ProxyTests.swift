@@ -4,9 +4,9 @@ import TestOrigin
 import Testing
 import CurlTransport
 
-/// Proxies: servers of the test that answer requests themselves.
+/// Proxies: servers of the test that respond to requests themselves.
 @Suite(.timeLimit(.minutes(10))) struct ProxyTests {
-  /// Environment variables (P stands for the proxy's URL), and whether a request uses the proxy.
+  /// Environment variables (P is replaced by the proxy's URL), and whether a request uses the proxy.
   @Test(arguments: [
     (["http_proxy": "P"], "http://example.invalid/a?b", true), (["all_proxy": "P"], "http://example.invalid/a?b", true),
     (["ALL_PROXY": "P"], "http://example.invalid/a?b", true),

@@ -13,7 +13,6 @@ extension HTTPTransferService {
     HTTPTransferService(timeout: timeout, content: content, options: options) { environment[$0] }
   }
 
-  /// The whole response to a GET of `url`.
   func get(_ url: String, limit: Int = 1 << 20) async throws(CacheError) -> HTTP.Response {
     let request = HTTP.Request(url: url)
     return try await transfer(request).gathered(limit: limit, for: request)

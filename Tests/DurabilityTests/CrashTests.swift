@@ -3,8 +3,8 @@ import SeededNumbers
 import Testing
 
 /// Processes that write are killed at random instants. After each the store must open, be intact, and hold every batch
-/// that was acknowledged; the one under way is there whole or not at all. Few of few kills can hit late: at least one batch
-/// for four kills shows that they hit something.
+/// that was acknowledged; the unacknowledged one is complete or absent. Few of few kills can hit late: at least one
+/// batch for four kills shows that they hit something.
 @Suite struct CrashTests {
   /// A fraction of all kills for one engine.
   private static func share(_ percent: Int) -> Int {
@@ -86,7 +86,7 @@ import Testing
   }
 }
 
-/// Kills at random instants, and what came of them.
+/// Kills at random instants, and their results.
 struct CrashRun {
   private let engine: String
   private let seed: Int

@@ -22,7 +22,7 @@ import Testing
           Self.expectError(writer, ["noSpace"], store)
           #expect(writer.lines.contains("CLOSED"), "closing loses nothing: \(store)")
         }
-        // First as it is on the full disk, then with space.
+        // First on the full disk, then with space.
         try store.check(unfinished: 0)
         try disk.free()
         try store.check(unfinished: 0)

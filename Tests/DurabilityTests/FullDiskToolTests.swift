@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Some files of a store have room inside, so that it takes several answers until nothing more fits.
+  /// Some files of a store have room inside. So it takes several responses until nothing more fits.
   private static func fetchUntilItFails(_ tool: Tool) throws {
     for page in 1...100 {
       let run = try tool.run("fetch", "cities", "--page", "\(page)", "--output", "json", "--require-store")
@@ -52,7 +52,7 @@ import Testing
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
       for page in 1...20 { try #require(try tool.run("fetch", "cities", "--page", "\(page)").status == 0) }
-      // LMDB writes the pages of a removal before those of the entries are free.
+      // LMDB writes the pages of a removal before the pages of the entries are free.
       try tool.disk.fill(leaving: engine == "lmdb" ? 64 << 10 : 0)
       let compaction = try tool.run("compact")
       #expect(compaction.status == 0, "\(engine): \(compaction.errors)")

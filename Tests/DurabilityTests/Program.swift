@@ -22,7 +22,7 @@ final class Program {
   private let pipe: Int32
   private let errorFile: String
 
-  /// Starts the program that `arguments` begin with. Everything it needs lies in `folder`.
+  /// Starts the program that `arguments` begin with. All its files are in `folder`.
   init(_ arguments: [String], environment: [String: String] = [:], in folder: TestFolder) throws {
     let name = UUID().uuidString
     let path = folder.path("\(name).out")
@@ -100,13 +100,13 @@ enum Built {
   }
 }
 
-/// Runs `body` on a thread of its own, which may wait for programs as long as it likes. It is still part of the test: what
-/// it finds is reported as the test's.
+/// Runs `body` on a separate thread, which may wait for programs as long as it likes. Its issues are reported as issues
+/// of the test.
 func onThread<Output: Sendable>(_ body: @escaping @Sendable () throws -> Output) async throws -> Output {
   try await withTaskExecutorPreference(ThreadExecutor()) { @concurrent () async throws in try body() }
 }
 
-/// Gives each job a thread of its own.
+/// Gives each job a separate thread.
 private final class ThreadExecutor: TaskExecutor {
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

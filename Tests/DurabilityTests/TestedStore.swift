@@ -33,7 +33,7 @@ final class TestedStore {
     try start("write", ["lane": lane, "from": committed[lane]].merging(options) { $1 })
   }
 
-  /// Notes what a writer that has ended got acknowledged, and gives back how many batches that were.
+  /// Records the batches of an ended writer that were acknowledged, and returns their number.
   @discardableResult
   func acknowledge(_ writer: Program, _ lane: Int = 0) -> Int {
     let before = committed[lane]

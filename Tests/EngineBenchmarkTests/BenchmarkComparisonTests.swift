@@ -12,7 +12,7 @@ struct BenchmarkComparisonTests {
   /// The throughputs of both runs, how long the reference work took in both (in milliseconds), and the verdict.
   @Test(
     arguments: [
-      // Two runs of one program, in which only the machine changed: what the rounds alone called better and worse.
+      // Two runs of one program, in which only the machine changed: the rounds alone were rated as better and worse.
       (rounds(100), rounds(119), [5.0], [4.2], .cannotTell), (rounds(100), rounds(56), [5.0], [9.0], .cannotTell),
       (rounds(100), rounds(119), [5.0], [5.0], .better), (rounds(100), rounds(56), [5.0], [5.0], .worse),
       // A machine that was slow from time to time in one run, or as slow in both.

@@ -11,7 +11,7 @@ struct BenchmarkProbeTests {
     #expect(probe.processorNanoseconds() > 0)
   }
 
-  /// In a process of its own: what other tests take and give back would be counted here.
+  /// In a separate process, because the memory of other tests would count here.
   @Test func theSystemTellsThePeakOfTheMemory() async throws {
     await #expect(processExitsWith: .success) {
       let probe = BenchmarkProbe.system

@@ -26,7 +26,7 @@ struct BenchmarkRunTests {
     gate.continuation.finish()
     let report = try await started.value
     #expect(!report.isComplete && !report.hasFailure)
-    // One whole round was done; the second was cancelled before its reads.
+    // One complete round was done; the second was cancelled before its reads.
     #expect(report.results.map { $0.measurement?.rounds.count } == [1, 1])
     #expect(plugin.log.all.count { $0.contains(" open ") } == plugin.log.all.count { $0.hasSuffix("close") })
     let cancelled = report.json

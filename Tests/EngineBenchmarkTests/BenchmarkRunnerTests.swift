@@ -7,7 +7,7 @@ import Testing
 @testable import EngineBenchmark
 
 struct BenchmarkRunnerTests {
-  /// Every built-in workload, small, over an engine that keeps what it is given.
+  /// Every built-in workload, small, over a correct engine.
   @Test(arguments: WorkloadCatalogue.names, [1, 3])
   func everyWorkloadRuns(name: String, threads: Int) async throws {
     let workload = try #require(WorkloadCatalogue.workload(named: name))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EngineBenchmark
 
-/// Engines that lie are found out.
+/// Engines that lie are detected.
 struct WrongAnswerTests {
   private static let read = WorkloadPhase.Kind.read(updates: 0)
 
@@ -27,7 +27,7 @@ struct WrongAnswerTests {
     try await expectLie(TestPlugin(fault: fault), Fixtures.workload(phase), message)
   }
 
-  /// One wrong answer after many right ones is enough.
+  /// One wrong result after many right ones is enough.
   @Test func aSingleLieIsEnough() async throws {
     let plugin = TestPlugin(fault: .wrongBytes, firstLie: 230)
     try await expectLie(plugin, Fixtures.workload(), "bytes that were not written to it")
@@ -71,7 +71,7 @@ struct WrongAnswerTests {
     return try await Fixtures.run([TestPlugin()], [workload], options, actions: BenchmarkActions(openCache: openCache))
   }
 
-  /// Several workers write the same few entries, and nothing of that is taken for a lie.
+  /// Several workers write the same few entries, and none of that is reported as a lie.
   @Test(arguments: [1, 2, 3] as [UInt64])
   func contentionIsNotAWrongResult(seed: UInt64) async throws {
     let workload = Fixtures.workload(.read(updates: 0.6), isZipfian: true, entries: 4, count: 4_000)

@@ -152,7 +152,7 @@ final class DefectiveEngine: StorageEngine {
     if defect.countsEarly { for _ in 0..<3 { await Task.yield() } }
     do {
       for (number, part) in try await defect.batches(renamed, base).enumerated() {
-        // Others get their turn between the parts, so that they see what they should not.
+        // Others run between the parts. So they see a state that they must not see.
         if number > 0 { await Task.yield() }
         try await base.apply(part)
       }

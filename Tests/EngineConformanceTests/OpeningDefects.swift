@@ -2,7 +2,7 @@ import Foundation
 import EngineAPI
 import TestStorage
 
-/// Bugs in what an engine declares, and in how it opens and closes.
+/// Bugs in an engine's declaration, and in its opening and closing.
 enum OpeningDefects {
   static let declarations = [
     declaring("name in capitals", ["declaration"], name: "Registry"),

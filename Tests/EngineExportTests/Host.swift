@@ -97,7 +97,7 @@ struct Store: @unchecked Sendable {
     }
   }
 
-  /// Reads an entry: what the callback saw of it.
+  /// Reads an entry. Returns the data that the callback got.
   func read(_ key: String, answer: Int32 = 0, _ failure: Failure = Failure()) -> (status: Int32, texts: [String]) {
     let gathered = Gathered()
     gathered.answer = answer
@@ -107,7 +107,7 @@ struct Store: @unchecked Sendable {
     return (status, gathered.texts)
   }
 
-  /// Scans: what the callback saw of each entry, and the next position.
+  /// Scans. Returns the data that the callback got for each entry, and the next position.
   func scan(
     prefix: String, after position: String = "", limit: Int, hasPayloads: Bool = false, isDescending: Bool = false,
     answer: Int32 = 0

@@ -4,7 +4,7 @@ import EngineConformance
 import EngineAPI
 import Testing
 
-/// The example of an engine in C keeps the contract, and what its README says besides.
+/// The example of an engine in C keeps the contract, and the other promises of its README.
 struct FolderEngineTests {
   @Test(arguments: ConformanceSuite.checks)
   func keepsContract(_ check: ConformanceCheck) async throws {

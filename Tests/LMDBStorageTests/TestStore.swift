@@ -3,7 +3,7 @@ import Foundation
 
 @testable import LMDBStorage
 
-/// A folder of its own, removed at the end, and engines on a store in it.
+/// A directory, removed at the end, and engines on a store in it.
 final class TestStore: Sendable {
   let folder: String
   var path: String { folder + "/store" }
@@ -44,7 +44,7 @@ final class TestStore: Sendable {
   /// The data file's content.
   var bytes: [UInt8] { get throws { try [UInt8](Data(contentsOf: URL(fileURLWithPath: dataFile))) } }
 
-  /// An environment next to that of the process, as another process would have one.
+  /// An environment next to the environment of the process, as another process would have one.
   func openEnvironment(snapshots: SnapshotKeeper = SnapshotKeeper()) throws -> LMDBEnvironment {
     try LMDBFiles(path).create(mapSize: 1_048_576)
     return try LMDBEnvironment(path: path, mapSize: 1_048_576, snapshots: snapshots)

@@ -3,7 +3,7 @@ import EngineAPI
 import Synchronization
 import Testing
 
-/// A rule that a function of the library breaks, and what the error says of it.
+/// A rule that a function of the library breaks, and the text of the error.
 struct Defect: Sendable {
   enum Function: Sendable {
     case read, apply, scan, scanBackwards, scanPayloads, scanUnordered, count, check, close

@@ -142,7 +142,7 @@ struct EngineTests {
     #expect(codes == Array(repeating: .closed, count: 9))
   }
 
-  /// A library that breaks the rules damages nothing but what it reports itself.
+  /// A library that breaks the rules damages only its own results.
   @Test func aDefectLeavesAnotherEnginesStoreIntact() async throws {
     let (folder, plugin) = (try TemporaryFolder(), PlistPlugin())
     let plist = try await plugin.open(

@@ -46,7 +46,7 @@ struct DamageTests {
       try await scratch.replace(key, forged, metadata, isIntact: true)
       let store = scratch.store(try Transforms.named(chain))
       let found = await errorCode { _ = try await store.payload(key) }
-      // A frame of zstd has no checksum of its own: some changes only give another text.
+      // A frame of zstd has no checksum: some changes only give another text.
       if chain.contains("sealed") { #expect(found == .damaged) } else { #expect(found == nil || found == .damaged) }
     }
     for size in [0, 1, 23, 39, payload.count - 1] {
@@ -75,7 +75,7 @@ struct DamageTests {
     #expect(error?.code == .tooLarge)
     #expect(error?.message.contains("100000 bytes, more than cache.maxEntryBytes (99999)") == true)
     #expect(error?.key == key.text)
-    // It stores such a payload as it is, and reads it.
+    // It stores such a payload unchanged, and reads it.
     try await store.write(key, payload: payload, metadata: scratch.metadata())
     #expect(try await scratch.stored(key).payload == payload)
     #expect(try await store.payload(key)?.payload == payload)

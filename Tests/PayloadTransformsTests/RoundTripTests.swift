@@ -124,7 +124,7 @@ struct RoundTripTests {
   }
 }
 
-/// Hides nothing in truth; its calls answer with these parameters in turn, or with nothing.
+/// It hides nothing in fact; its calls return these parameters in turn, or nothing.
 private final class ChangeableTransform: PayloadTransform {
   private let parameters: Mutex<[String?]>
 

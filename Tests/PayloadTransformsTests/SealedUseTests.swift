@@ -37,7 +37,7 @@ struct SealedUseTests {
 
   enum Change: CaseIterable { case key, chain, forgery }
 
-  /// An entry that would be sealed in another way now is not renewed, but written whole.
+  /// An entry that would be sealed in another way now is not renewed, but written completely.
   @Test(arguments: Change.allCases) func anythingElseIsSealedAsAWhole(change: Change) async throws {
     let (scratch, key) = (try await Scratch(), try CacheKey("notes/a"))
     try await scratch.store(try Transforms.named(["sealed"], secrets: [Self.old])).write(

@@ -70,7 +70,7 @@ final class Scratch: Sendable {
     return (entry.payload, entry.metadata)
   }
 
-  /// Replaces what the engine holds under `key`, with the right checksum or the present one.
+  /// Replaces the payload and metadata in the engine under `key`, with the right checksum or the present one.
   func replace(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, isIntact: Bool) async throws {
     var metadata = metadata
     if isIntact { metadata.setChecksums(key: key, payload: payload.span) }
@@ -95,7 +95,7 @@ enum Transforms {
   static let secret = [UInt8](repeating: 7, count: 32)
   static let otherSecret = [UInt8](repeating: 8, count: 32)
 
-  /// Seals with the first of `secrets`, and opens what any of them has sealed.
+  /// Seals with the first of `secrets`, and opens entries that were sealed with any of them.
   static func sealed(_ secrets: [[UInt8]] = [secret], required: Bool = true) throws -> SealedTransform {
     try SealedTransform(keys: secrets.map { String(decoding: Base64.encoded($0), as: UTF8.self) }, required: required)
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PlistStorage
 
-/// A change of a store, and what the store holds before and after.
+/// A change of a store, and the store's content before and after.
 private struct Scenario: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let before: [String: String]

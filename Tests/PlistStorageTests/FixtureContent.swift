@@ -35,7 +35,7 @@ enum FixtureContent {
     ]
   }
 
-  /// Metadata of which each number has other; those of the first two have the ends of the range of times.
+  /// Each number has other metadata; the first two have the ends of the range of times.
   private static func metadata(_ number: Int) -> EntryMetadata {
     let time = [Timestamp(milliseconds: 0), .distantFuture].dropFirst(number).first
     func moment(_ offset: Int64) -> Timestamp {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PlistStorage
 
-/// Batches that wait at the same time are committed together, and each of them is all or nothing by itself.
+/// Batches that wait at the same time are committed together. Each of them is atomic.
 @Suite struct GatheringTests {
   /// Holds the thread of a store back in its system calls `action` until it is opened.
   private final class Gate: Sendable {
@@ -34,7 +34,7 @@ import Testing
     return batch
   }
 
-  /// Applies `batches` while a call of the same engine is under way, and returns the error of each of them.
+  /// Applies `batches` during a call of the same engine, and returns the error of each of them.
   private func codes(
     of batches: [WriteBatch], in folder: TemporaryFolder, _ gate: Gate
   ) async throws -> [CacheError.Code?] {

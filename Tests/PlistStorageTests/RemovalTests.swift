@@ -4,7 +4,7 @@ import Testing
 
 @testable import PlistStorage
 
-/// A store that is removed, or moved aside, leaves an empty one, and what belongs to someone else.
+/// A store that is removed, or moved aside, leaves an empty one, and the files of others.
 @Suite struct RemovalTests {
   private func remove(_ folder: TemporaryFolder, movingAside suffix: String? = nil) async throws -> [String] {
     let plugin = PlistPlugin()

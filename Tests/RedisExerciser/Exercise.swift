@@ -2,7 +2,7 @@ import CacheBase
 import CacheCore
 import EngineAPI
 
-/// Changes and reads entries of a store, and compares what it gets with the ledger.
+/// Changes and reads entries of a store, and compares the results with the ledger.
 struct Exercise: Sendable {
   let engine: any StorageEngine
   let ledger: SharedLedger

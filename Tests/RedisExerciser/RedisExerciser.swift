@@ -7,8 +7,8 @@ import Synchronization
 ///
 ///     RedisExerciser LEDGER URL NUMBER PROCESSES TIMEOUT
 ///
-/// NUMBER is that of the process, from 0, and TIMEOUT in milliseconds. It prints a line for each read that cannot be, and at
-/// the end one for each kind of failure.
+/// NUMBER is the number of the process, from 0, and TIMEOUT is in milliseconds. It prints a line for each impossible
+/// read, and at the end one for each kind of failure.
 @main
 enum RedisExerciser {
   /// How many tasks use the connection of a process.

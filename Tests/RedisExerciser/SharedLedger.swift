@@ -132,7 +132,8 @@ extension SharedLedger {
 
   /// Records what a read has found that began at `before`: the change that made the entry, or `nil`.
   ///
-  /// - Returns: why that cannot be; `nil` if the entry was so at some moment of the read, or a failover explains it.
+  /// - Returns: why that is impossible; `nil` if the entry had this state at some moment of the read, or if a failover
+  ///   explains it.
   func objection(_ entry: Int, _ found: Int?, since before: Moment) -> String? {
     add(.reads, entry)
     add(found == nil ? .absent : .found)

@@ -41,7 +41,7 @@ struct RedisEngineTests {
     }
     let closing = Task { try await engine.close() }
     try await until("no other call is taken") { await engine.failure(of: WriteBatch()) == .closed }
-    // The server does not know the script, so that the call needs two replies.
+    // The server does not know the script. So the call needs two replies.
     try server.ask("SCRIPT", "FLUSH")
     try server.ask("CLIENT", "UNPAUSE")
     try await writing.value

@@ -22,7 +22,7 @@ struct RedisReadmeTests {
     }
   }
 
-  /// The default as the README writes it: durations in whole seconds, and "none" for an empty one.
+  /// The default in the form of the README: durations in whole seconds, and "none" for an empty one.
   private func text(of option: EngineOption) -> String {
     switch (option.kind, option.defaultValue) {
     case (.duration, .integer(let milliseconds)): "\(milliseconds / 1_000)s"

@@ -103,7 +103,7 @@ import Testing
     #expect(try await !here.hasFresh(.url))
   }
 
-  /// The caller learns that the answer is not stored, and why, without a warning.
+  /// The caller learns that the response is not stored, and why, without a warning.
   @Test(arguments: [true, false]) func theSnapshotSaysThatItWasChanged(isShared: Bool) async throws {
     let origin = StagedOrigin()
     let (here, _) = try await processes(origin, isShared: isShared)
@@ -119,7 +119,7 @@ import Testing
     #expect(snapshot.warnings.isEmpty)
   }
 
-  /// Who joined before the change gets the answer that was under way, with one request.
+  /// Callers who joined before the change get the response that was arriving, with one request.
   @Test func callersFromBeforeTheChangeShareTheResponse() async throws {
     let origin = StagedOrigin()
     let (here, _) = try await processes(origin, isShared: false)
@@ -175,7 +175,7 @@ import Testing
     #expect(origin.count == 1)
   }
 
-  /// A removal that is conditional on the state ends the coalescer of what it removes.
+  /// A removal that is conditional on the state ends the requests for the removed entries.
   @Test(arguments: [EntrySelection(state: .stale), EntrySelection(minimumAge: .seconds(10))])
   func aConditionalRemovalEndsTheRequestsForRemovedEntries(selection: EntrySelection) async throws {
     let origin = StagedOrigin()
@@ -282,7 +282,7 @@ struct ChangedProcess: Sendable {
     self.origin = origin
   }
 
-  /// Fetches, and returns the numbers of the answers.
+  /// Fetches, and returns the numbers of the responses.
   func fetch(_ subject: ChangeCase.Subject, _ policy: FetchPolicy = .cacheFirst) async throws -> [Int] {
     var found: [Int] = []
     switch subject {
@@ -336,7 +336,7 @@ struct ChangedProcess: Sendable {
   }
 }
 
-/// A change while a read is under way.
+/// A change during a read.
 struct ChangeCase: Sendable, CustomTestStringConvertible {
   enum Subject: Sendable { case resource, url }
   enum Read: CaseIterable, Sendable {
@@ -371,7 +371,7 @@ struct ChangeCase: Sendable, CustomTestStringConvertible {
       EntrySelection(pattern: GlobPattern("\(namespace)/*")), EntrySelection(pattern: GlobPattern("*=a*")),
       EntrySelection(pattern: GlobPattern("*a*"), state: .fresh),
     ]
-    // `*=a*` is in the key of the resource, and not in that of the URL.
+    // `*=a*` matches the key of the resource, and not the key of the URL.
     let selected = selections.filter { subject == .resource || $0.pattern?.text != "*=a*" }
     let general = [Change.clear] + selected.flatMap { [.select($0, isSoft: false), .select($0, isSoft: true)] }
     switch subject {

@@ -69,7 +69,7 @@ import Testing
     try await cache.close()
   }
 
-  /// A call that is made in a store, and whether it did what it should.
+  /// A call in a store, and whether it succeeded.
   struct Call: Sendable, CustomTestStringConvertible {
     let name: String
     let make: @Sendable (Cache, FakeOrigin<Int, Int>, ManualClock) async throws -> Bool

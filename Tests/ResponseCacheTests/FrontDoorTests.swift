@@ -180,7 +180,7 @@ import Testing
 
 /// Paths of stores.
 @Suite struct LocationPathTests {
-  /// An engine that says where it was to open a store.
+  /// An engine whose error has the place of the store that it was to open.
   private struct SpeakingPlugin: StoragePlugin {
     let declaration = EngineDeclaration(
       name: "speaking", version: "1", summary: "opens nothing", capabilities: [],

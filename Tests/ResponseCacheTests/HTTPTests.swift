@@ -45,7 +45,7 @@ import Testing
     #expect(server.queries.count == 2)
   }
 
-  /// The key that tells parties apart is next to the store, so that a later process finds what an earlier one kept.
+  /// The key that distinguishes parties is next to the store. So a later process finds the responses of an earlier one.
   @Test func eachPartyFindsItsOwnResponseAgain() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 @testable import CacheCore
 
-/// A request belongs to all who wait for its answer.
+/// A request belongs to all callers who wait for its response.
 @Suite(.timeLimit(.minutes(30))) struct SharedRequestTests {
   struct NoNetwork: Error {}
 
@@ -54,7 +54,7 @@ import Testing
     }
     tasks.last?.cancel()
     await origin.cancellation(of: 1)
-    // The request still ignores its cancellation, and nobody waits for its answer any more.
+    // The request still ignores its cancellation, and nobody waits for its response any more.
     let later = Task { try await process.numbers("a") }
     await origin.arrival(of: 2)
     origin.answer(1)
@@ -107,7 +107,7 @@ import Testing
 
   private static let local = TaskLocal<Int>(wrappedValue: 0)
 
-  /// A closure that outdates its own request and then needs its own answer would do so forever.
+  /// A closure that outdates its own request and then needs its own result would do so forever.
   @Test func aClosureThatChangesItsOwnEntryMustNotNeedItsResponse() async throws {
     let cache = try await Cache.inMemory()
     let error = await #expect(throws: CacheError.self) { try await Self.own(cache)(1) }
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// A cache whose answers are all too large to be stored if `isFull`.
+  /// A cache whose responses are all too large to be stored if `isFull`.
   private func cache(isFull: Bool) async throws -> (Cache, RequestCoalescer) {
     let store = EntryStore(
       engine: try await StorageLocation.memory.open(clock: clock), clock: clock,
@@ -132,7 +132,7 @@ import Testing
     return (Cache(store: store, services: services, warn: warnings.add), coalescer)
   }
 
-  /// One failure is one warning, whether the origin failed or the answer could not be stored, and whether its first
+  /// One failure is one warning, whether the origin failed or the response could not be stored, and whether its first
   /// caller is still there or not.
   @Test(arguments: [true, false], [true, false])
   func aFailureIsReportedOnce(isFull: Bool, firstLeaves: Bool) async throws {
@@ -242,8 +242,8 @@ import Testing
     #expect(origin.queries == [1])
   }
 
-  /// RFC 9111, section 4: a response that the cache may not store, or must validate before each use, answers no other
-  /// request.
+  /// RFC 9111, section 4: a response that the cache may not store, or must validate before each use, is not served for
+  /// another request.
   @Test(arguments: [
     ("max-age=60", "short", 1), ("max-age=60", tooLong, 1), ("private, max-age=60", tooLong, 1),
     ("no-store", "short", callers), ("max-age=0", tooLong, callers), ("max-age=60, no-cache", tooLong, callers),

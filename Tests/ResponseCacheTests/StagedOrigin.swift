@@ -3,8 +3,8 @@ import HTTPCaching
 import ResponseCache
 import Synchronization
 
-/// An origin whose requests are numbered from 1 and wait until the test answers them, each with its number. A request
-/// whose task is cancelled continues waiting.
+/// An origin whose requests are numbered from 1 and wait until the test responds to them, each with its number. A
+/// request whose task is cancelled continues waiting.
 final class StagedOrigin: Sendable {
   private struct State: Sendable {
     var count = 0
@@ -25,7 +25,7 @@ final class StagedOrigin: Sendable {
   private let state = Mutex(State())
   private let confirms: Bool
 
-  /// - Parameter confirms: whether it answers conditional requests with status 304.
+  /// - Parameter confirms: whether it responds to conditional requests with status 304.
   init(confirms: Bool = false) { self.confirms = confirms }
 
   /// The number of requests so far.
@@ -33,7 +33,7 @@ final class StagedOrigin: Sendable {
 
   func isCancelled(_ number: Int) -> Bool { state.withLock { $0.cancelled.contains(number) } }
 
-  /// Answers request `number`, even if it has not arrived yet.
+  /// Responds to request `number`, even if it has not arrived yet.
   func answer(_ number: Int) {
     let waiting = state.withLock { state in
       state.answered.insert(number)
@@ -71,7 +71,7 @@ final class StagedOrigin: Sendable {
     return output
   }
 
-  /// Waits for an answer, and returns the number of the request.
+  /// Waits for a response, and returns the number of the request.
   func request() async -> Int {
     let number = change { state in
       state.count += 1

@@ -12,7 +12,7 @@ import Testing
 
 /// A session over a cache in memory, with a hand on the clock.
 struct Bench {
-  /// It stands still at the time of day, because servers date their responses: in whole seconds, as they do.
+  /// It stays at the present time of day, in whole seconds, because servers date their responses in seconds.
   let clock = ManualClock(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970) * 1_000))
   let cache: Cache
   let maxEntryBytes: Int
@@ -64,7 +64,7 @@ struct Answer: Sendable {
     fields = Dictionary(lines, uniquingKeysWith: { $1 })
   }
 
-  /// How the cache came by it, without what follows the first words.
+  /// Only the first words of the field count.
   var isHit: Bool { fields["cache-status"]?.hasPrefix("ResponseCache; hit") == true }
 }
 
@@ -130,7 +130,7 @@ final class CollectingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sen
     source.yield(error.map { .failure($0) } ?? .success(()))
   }
 
-  /// Every challenge is answered by the same credentials.
+  /// The same credentials are used for every challenge.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

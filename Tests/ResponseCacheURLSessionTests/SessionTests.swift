@@ -166,7 +166,7 @@ import Testing
     #expect(server.count == 3)
   }
 
-  /// The stored response goes whatever became of the redirection that followed, or of its answer.
+  /// The stored response is removed, whatever the result of the following redirection.
   @Test(arguments: [200, 404, 500, nil], [true, false])
   func aResponseToAnUnsafeRequestEmptiesTheCache(status: Int?, isRedirected: Bool) async throws {
     let response = status.map { TestResponse(status: $0, "hi") } ?? .hangUp
@@ -180,7 +180,7 @@ import Testing
     _ = try await session.get(server.url + "/items")
     let answer = try? await session.get(server.url + "/items", method: "POST", content: Data("content".utf8))
     #expect(answer?.status == status)
-    // A server that never answered may have done nothing.
+    // A server that never responded may have done nothing.
     let isKept = status == nil && !isRedirected
     #expect(try await session.get(server.url + "/items").isHit == isKept)
   }

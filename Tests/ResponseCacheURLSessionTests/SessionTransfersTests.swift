@@ -63,8 +63,8 @@ import Testing
   }
 }
 
-/// Servers that misbehave: a task gets what it would get without the cache, the same response or the same error. Left out
-/// are trailers after chunked content and a header that is cut short, because `URLSession` ends the process there.
+/// Servers that misbehave: a task gets the same response or the same error as without the cache. Left out are trailers
+/// after chunked content and a header that is cut short, because `URLSession` ends the process there.
 @Suite(.timeLimit(.minutes(10))) struct MisbehavingServerTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -108,7 +108,7 @@ import Testing
     #expect(await session.failure("http://no-such-host.invalid") == .cannotFindHost)
   }
 
-  /// A stale response answers for a server that is away, if the server has allowed it.
+  /// A stale response is served if the server cannot be reached and has allowed it.
   @Test func aStaleResponseIsServed() async throws {
     let bench = try await Bench()
     let server = try TestServer(script: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// The counts are those of the entries, whichever process changes them.
+/// The counts match the entries, whichever process changes them.
 @Suite struct CountTests {
   /// The result of a scan over all entries.
   private func counted(_ engine: any StorageEngine) async throws -> StoreCount {
@@ -33,7 +33,8 @@ import Testing
       "\(comment): \(found), not \(expected)", sourceLocation: sourceLocation)
   }
 
-  /// The number of entries that the stored counts have, and that of those after their mark. Without a mark all are.
+  /// The number of entries in the stored counts, and the number of entries after their mark. Without a mark all are
+  /// after it.
   private func stored(_ folder: TestFolder) throws -> (counted: Int, behind: Int) {
     let connection = try SQLiteConnection(path: folder.store, flags: 1, busyTimeout: 0)
     let counted = try connection.integer("SELECT sum(entries) FROM counts WHERE namespace <> '/'")

@@ -52,7 +52,7 @@ import Testing
       content[position] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
     }
     let found = try await inspect(try await Self.store(content))
-    // A flipped bit in a key of the index cannot be told from an absent entry by one look; the check finds it.
+    // One lookup cannot distinguish a flipped bit in a key of the index from an absent entry; the check finds it.
     #expect(found.missing == 0 || found.reported, "seed \(seed)")
   }
 
@@ -63,7 +63,7 @@ import Testing
     var reported = false
   }
 
-  /// Reads everything in every way, and counts what comes back.
+  /// Reads everything in every way, and counts the results.
   private func inspect(_ folder: TestFolder) async throws -> Findings {
     var findings = Findings()
     guard let engine = try await unlessDamaged({ try await folder.open() }) else {

@@ -2,7 +2,7 @@ import Foundation
 import EngineAPI
 import Testing
 
-/// How entries and space are kept and given back.
+/// How entries and space are kept and released.
 @Suite struct KeepingTests {
   @Test func storageCountsTheLogAndItsIndex() async throws {
     let folder = try TestFolder()

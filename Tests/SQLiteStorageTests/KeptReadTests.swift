@@ -61,7 +61,7 @@ import Testing
     try await engine.close()
   }
 
-  /// A scan right after a write goes through the writer, which must see what others have committed since.
+  /// A scan right after a write uses the writer, which must see the later commits of others.
   @Test func aScanAfterAWriteSeesTheWritesOfOthers() async throws {
     let folder = try TestFolder()
     let engine = try await store(in: folder)
@@ -134,7 +134,7 @@ import Testing
     try await engine.close()
   }
 
-  /// The writer, too, continues seeing what it has written itself.
+  /// The writer, too, continues to see its own writes.
   @Test func aWriterThatHasJustWrittenHoldsUpNoReader() async throws {
     let folder = try TestFolder()
     let (engine, second) = (try await folder.open(), try await folder.open())
@@ -164,7 +164,7 @@ import Testing
     for handle in [engine, second] { try await handle.close() }
   }
 
-  /// Each of two handles sees at once what the other one has written, however it reads.
+  /// Each of two handles sees the other's writes at once, in every kind of read.
   @Test(arguments: 0..<2)
   func everyReadSeesTheLatestState(seed: Int) async throws {
     let folder = try TestFolder()

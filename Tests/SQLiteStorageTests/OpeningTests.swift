@@ -116,7 +116,7 @@ import Testing
     try await other.close()
   }
 
-  /// SQLite opens for reading only what it may not write to at that moment.
+  /// SQLite opens for reading only if it cannot write to the files at that moment.
   @Test(arguments: ["", "-wal"])
   func aRefusalToWriteHoldsNoLongerThanItsReason(refused: String) async throws {
     let folder = try TestFolder()

@@ -48,7 +48,7 @@ import Testing
   }
 }
 
-/// A folder for several tasks: what they use of it never changes.
+/// A directory for several tasks. They use only its constant properties.
 struct UncheckedFolder: @unchecked Sendable {
   let value: TestFolder
   init(_ value: TestFolder) { self.value = value }

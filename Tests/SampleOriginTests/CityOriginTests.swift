@@ -21,7 +21,7 @@ struct CityOriginTests {
     #expect(Array(page.cities.prefix(5)) == expected)
   }
 
-  /// The embedded totals are those of the raw data: every city, its revenue and its organizations.
+  /// The embedded totals match the raw data: every city, its revenue and its organizations.
   @Test func theTotalsAreTheSumsOfTheRawData() async throws {
     var revenues: [String: Int] = [:]
     var counts: [String: Int] = [:]
@@ -172,13 +172,13 @@ struct ValidatorTests {
 }
 
 extension ResponseOrigin {
-  /// The answer to `request` from a cache that has nothing.
+  /// The response to `request` from an empty cache.
   func response(to request: Request) async throws -> Response {
     guard let response = try await answer(to: request, conditions: [:]).response else { throw NoAnswer() }
     return response
   }
 
-  /// The validator of the answer to `request`.
+  /// The validator of the response to `request`.
   func validator(of request: Request) async throws -> String {
     guard let tag = try await answer(to: request, conditions: [:]).head.fields["etag"] else { throw NoAnswer() }
     return tag

@@ -55,7 +55,7 @@ struct MovieSearchTests {
     #expect(wars.first == "Star Wars: Episode I – The Phantom Menace")
   }
 
-  /// Counted in the raw data with a rule of its own: a word of the title begins with the query.
+  /// Counted in the raw data with a separate rule: a word of the title begins with the query.
   @Test(arguments: ["war", "love", "9"]) func pagesCoverAllThatIsFoundOnce(_ query: String) async throws {
     let expected = try RawData.movies().filter { row in
       row[2].lowercased().split(whereSeparator: \.isWhitespace).contains { chunk in
@@ -178,7 +178,7 @@ struct MovieDataTests {
 
   private static func text(_ text: CSampleText) -> String { EmbeddedText(text).string(0..<text.count) }
 
-  /// The embedded fields are those of the raw data, in the documented order.
+  /// The embedded fields match the raw data, in the documented order.
   @Test func theRecordsAreTheRowsOfTheRawData() throws {
     let rows = try RawData.movies().sorted { Self.rank($0).lexicographicallyPrecedes(Self.rank($1)) }
     #expect(rows.count == 17_472)

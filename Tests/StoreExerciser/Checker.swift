@@ -1,10 +1,10 @@
 import EngineAPI
 
-/// Checks that a store is intact and holds what its writers have committed, to the last byte: "LANE NUMBER COUNT" says how
-/// many batches each has.
+/// Checks that a store is intact and holds what its writers have committed, to the last byte: "LANE NUMBER COUNT" says
+/// how many batches each has.
 ///
 /// - `acknowledged`: for each lane, separated by commas, how many batches were acknowledged.
-/// - `unfinished`: how many more may have been committed without anybody having been told: 1 by default.
+/// - `unfinished`: how many more may have been committed without an acknowledgment: 1 by default.
 struct Checker {
   private let engine: any StorageEngine
   private let workloads: [(workload: Workload, acknowledged: Int)]
@@ -36,7 +36,7 @@ struct Checker {
     if let rest { throw wrong("no writer has written \(rest)") }
   }
 
-  /// The number of batches of which the store holds exactly what they wrote.
+  /// The number of batches whose entries the store holds exactly.
   private func committed(
     _ workload: Workload, _ acknowledged: Int, _ found: [CacheKey: ScannedEntry]
   ) throws(CacheError) -> (count: Int, state: [Int: Workload.Version]) {

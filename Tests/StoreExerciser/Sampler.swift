@@ -1,7 +1,7 @@
 import CacheCore
 import EngineAPI
 
-/// Writes to a store with small limits, or samples what it holds meanwhile.
+/// Writes to a store with small limits, or samples its content meanwhile.
 ///
 /// - `lane`: the number of the writer.
 /// - `lanes`: for the sampler, how many writers there are.

@@ -1,11 +1,11 @@
 import EngineAPI
 
-/// Uses one store from a process of its own, so that tests can kill it, starve it, and run many of it at once.
+/// Uses one store in a separate process, so that tests can kill it, starve it, and run many of it at once.
 ///
 ///     StoreExerciser VERB ENGINE PATH [NAME=VALUE]...
 ///
-/// It writes one line for each thing that has happened, unbuffered: what stands there has happened whatever becomes of
-/// the process.
+/// It writes one line for each thing that has happened, unbuffered: a written line has happened even if the process is
+/// killed.
 @main enum StoreExerciser {
   static func main() async {
     Line.write("START")

@@ -1,8 +1,8 @@
 import SeededNumbers
 import EngineAPI
 
-/// The batches of one writer: each follows from the seed, the writer's number and its own number alone, so that the
-/// number of committed batches says what the store holds.
+/// The batches of one writer: each follows only from the seed, the writer's number and its own number. So the number of
+/// committed batches determines the content of the store.
 struct Workload: Sendable {
   /// A batch's change of one entry.
   enum Step: Sendable, Hashable {
@@ -89,7 +89,7 @@ struct Workload: Sendable {
 
   func key(_ entry: Int) throws(CacheError) -> CacheKey {
     let namespace = Self.namespaces[entry % Self.namespaces.count]
-    // Some are longer than every engine takes as they are.
+    // Some are longer than the keys that every engine stores directly.
     let filling = entry % 8 == 7 ? "/filling=" + String(repeating: "x", count: 600) : ""
     return try CacheKey("\(namespace)/v1/lane=\(lane)\(filling)/entry=\(entry)")
   }

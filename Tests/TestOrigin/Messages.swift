@@ -34,7 +34,7 @@ public struct TestRequest: Sendable, Hashable {
   public var acceptsGzip: Bool { fields["Accept-Encoding"]?.contains("gzip") == true }
 }
 
-/// The header fields of a message as they stand on the wire: in order, with repetitions. Names match in any case.
+/// The header fields of a message in the form of the connection: in order, with repetitions. Names match in any case.
 public struct TestFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One field line.
   public struct Line: Sendable, Hashable {
@@ -69,7 +69,7 @@ public struct TestFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// These fields, with those of `others` in place of the lines of the same names.
+  /// These fields, with the fields of `others` in place of the lines of the same names.
   public func replacing(with others: TestFields) -> TestFields {
     var fields = self
     for line in others.lines { fields[line.name] = nil }
@@ -118,35 +118,35 @@ public struct TestResponse: Sendable {
   public var framing = Framing.length
   /// After how many bytes of the content the connection is closed, with the rest missing; `nil` for none missing.
   public var cut: Int?
-  /// How many bytes of a raw answer are sent at a time, with a millisecond in between; `nil` for all.
+  /// How many bytes of a raw response are sent at a time, with a millisecond in between; `nil` for all.
   public var pieceSize: Int?
-  /// Holds the answer back until it is opened.
+  /// Holds the response back until it is opened.
   public var gate: TestGate?
   /// Holds the content back, after the header, until it is opened.
   public var bodyGate: TestGate?
   /// How many bytes of the content are sent before `bodyGate`.
   public var ungated = 0
 
-  /// An answer with the given parts.
+  /// A response with the given parts.
   public init(status: Int = 200, fields: TestFields = [:], body: TestBody = .bytes([])) {
     self.status = status
     self.fields = fields
     self.body = body
   }
 
-  /// An answer with a text.
+  /// A response with a text.
   public init(status: Int = 200, fields: TestFields = [:], _ text: String, type: String = "text/plain") {
     self.init(
       status: status, fields: (["Content-Type": type] as TestFields).replacing(with: fields),
       body: .bytes(Array(text.utf8)))
   }
 
-  /// An answer with a document of JSON.
+  /// A response with a document of JSON.
   public static func json(_ text: String, status: Int = 200, fields: TestFields = [:]) -> TestResponse {
     TestResponse(status: status, fields: fields, text, type: "application/json; charset=utf-8")
   }
 
-  /// A page for people in place of an answer, as proxies send it.
+  /// A page for people in place of a response, as proxies send it.
   public static func html(_ status: Int, fields: TestFields = [:]) -> TestResponse {
     TestResponse(
       status: status, fields: fields, "<!DOCTYPE html><html><body><h1>\(status)</h1></body></html>",
@@ -176,7 +176,7 @@ public struct TestResponse: Sendable {
     return response
   }
 
-  /// The end of the connection without an answer.
+  /// The end of the connection without a response.
   public static var hangUp: TestResponse {
     var response = TestResponse()
     response.form = .nothing
@@ -215,7 +215,7 @@ extension TestResponse {
     }
   }
 
-  /// The same with other fields in place of those of the same names.
+  /// A copy in which `fields` replace the fields of the same names.
   public func with(_ fields: TestFields) -> TestResponse { changing { $0.fields = $0.fields.replacing(with: fields) } }
 
   /// The same with its content compressed. A strong tag is then another one, as its bytes are others (RFC 9110, section
@@ -293,7 +293,7 @@ public enum TestBody: Sendable, Hashable {
 
   private var isRepeated: Bool { if case .repeated = self { true } else { false } }
 
-  /// The bytes that pieces are taken of: all, or as many whole patterns as fit into one piece.
+  /// The bytes of one piece: all, or as many complete patterns as fit into it.
   private func block(size: Int) -> [UInt8] {
     switch self {
     case .bytes(let bytes): return bytes

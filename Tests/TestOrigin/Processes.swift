@@ -79,7 +79,7 @@ extension Spawning {
 
 /// nginx on the loopback interface: over HTTP/1.1, and over TLS with HTTP/1.1 and with HTTP/2.
 ///
-/// It inherits sockets that listen already, so that no port need be guessed and no start awaited.
+/// It inherits sockets that listen already. So nobody must guess a port or wait for the start.
 public final class NginxServer: Sendable {
   /// The URL of the server, without a slash at its end.
   public let url: String

@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 @testable import TestOrigin
 
-/// The server answers on demand, and records its requests.
 @Suite struct TestServerTests {
   @Test func requestsAreRecordedAsTheyCame() async throws {
     let server = try TestServer(script: [TestResponse("hello")])
@@ -178,7 +177,7 @@ import Testing
   }
 }
 
-/// Who waits for a server can be told to stop, as a time limit does.
+/// A time limit can stop a task that waits for a server.
 @Suite(.timeLimit(.minutes(30))) struct WaitingTests {
   @Test func waitsEndWhenTheTaskIsCancelledBefore() async throws {
     let server = try TestServer(script: [TestResponse("hello")])
@@ -289,7 +288,7 @@ struct RawClient: ~Copyable {
     return client.rest()
   }
 
-  /// The same on a thread of its own: a task that waits for a server keeps others from running.
+  /// The same on a separate thread: a task that waits for a server keeps others from running.
   static func answerInBackground(of server: TestServer) -> AsyncStream<String> {
     let (answers, continuation) = AsyncStream.makeStream(of: String.self)
     Thread.detachNewThread {
@@ -301,6 +300,6 @@ struct RawClient: ~Copyable {
 }
 
 extension String {
-  /// The content of a message of HTTP: what follows the header.
+  /// The content of a message of HTTP: the text after the header.
   var content: Substring { firstRange(of: "\r\n\r\n").map { self[$0.upperBound...] } ?? "" }
 }

@@ -1,6 +1,6 @@
 package import EngineAPI
 
-/// A layer whose engines follow the changes that others make, as those of a server do, instead of counting all changes.
+/// A layer whose engines follow the changes of others, like the engine of a server, instead of counting all changes.
 package struct FollowingLayer: EngineLayer {
   package let base: any StoragePlugin
 

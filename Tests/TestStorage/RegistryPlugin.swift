@@ -1,7 +1,7 @@
 package import EngineAPI
 internal import Synchronization
 
-/// The stores of a registry, each under its path: what a disk is to other engines.
+/// The stores of a registry, each under its path. It replaces the disk.
 package final class StoreRegistry: Sendable {
   /// A store, and how often it was changed.
   package struct Store: Sendable {
@@ -76,7 +76,7 @@ package final class RegistryEngine: StorageEngine {
   private let clock: any WallClock
   private let isClosed = Atomic(false)
 
-  /// A handle on the store at `path`; by default on an empty one of its own.
+  /// A handle on the store at `path`; by default on a new, empty one.
   package init(
     registry: StoreRegistry = StoreRegistry(), path: String = "/registry", clock: any WallClock = SystemWallClock()
   ) {

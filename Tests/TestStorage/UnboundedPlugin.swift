@@ -1,7 +1,7 @@
 package import EngineAPI
 
-/// A layer that makes of any engine one whose stores have limits of their own, as on a server that evicts: it is `expiring`
-/// and not `bounded`, and its count fails, because it would be a walk that nobody has asked for.
+/// A layer that gives the stores of any engine their own limits, as on a server that evicts: it is `expiring` and not
+/// `bounded`, and its count fails, because it would need a scan that nobody has requested.
 package struct UnboundedPlugin: EngineLayer {
   package let base: any StoragePlugin
   /// The statement of an inspection about its limits.

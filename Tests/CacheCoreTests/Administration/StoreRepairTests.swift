@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheCore
 
-/// A repair saves what can be read around damage, whatever ends the process that reads.
+/// A repair saves every entry that can be read around damage, whatever ends the process that reads.
 struct StoreRepairTests {
   private static let count = 2_500
 
@@ -199,7 +199,7 @@ struct StoreRepairTests {
       #expect(named.read.count == 99 && named.lost == keys([33]) && named.code == nil)
       let damage = Damage(entries: [Self.key(33)], isListed: isListed, isNamed: false)
       let unnamed = try await read(damage)
-      // Where single entries are listed before they are read, the listing continues.
+      // If single entries are listed before they are read, the listing continues.
       let passes = isListed && limit == 1
       let before = isDescending ? Array((34..<100).reversed()) : Array(0..<33)
       let after = isDescending ? Array((0..<33).reversed()) : Array(34..<100)

@@ -5,7 +5,7 @@ import TestStorage
 import Testing
 @testable import CacheCore
 
-/// A store with limits of its own. Its engine fails if it is counted, or given bounds.
+/// A store with its own limits. Its engine fails if it is counted, or given bounds.
 @Suite("An engine that is not bounded") struct UnboundedStoreTests {
   private let test: TestStore
   private let store: EntryStore

@@ -8,7 +8,7 @@ import Testing
 @testable import CacheCore
 
 struct VerificationTests {
-  /// A memory store with `count` sound entries in each of three namespaces, and a lease.
+  /// A memory store with `count` intact entries in each of three namespaces, and a lease.
   private struct SoundStore {
     let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
     let engine: any StorageEngine

@@ -71,7 +71,7 @@ struct TestedEngine: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { plugin.declaration.name }
 
-  /// For what the core decides, whatever the engine.
+  /// For decisions of the core, which do not depend on the engine.
   static let memory = TestedEngine(plugin: MemoryPlugin())
   /// Every engine that checks the bounds of a batch. A new one is one line here.
   static let all: [TestedEngine] = [

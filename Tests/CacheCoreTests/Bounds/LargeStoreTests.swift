@@ -7,7 +7,7 @@ import Testing
 
 @testable import CacheCore
 
-/// Stores that count as large, so that victims are chosen among some of the entries.
+/// Stores that count as large: victims are chosen among some of the entries.
 struct LargeStoreTests {
   private static let policies = EvictionPolicy.standard.filter { $0 != .none }
   /// A store over several handles, with what it must hold.
@@ -137,10 +137,10 @@ struct LargeStoreTests {
     #expect(counted == living, "\(context)")
   }
 
-  /// A store of `count` entries at its limit, stored a millisecond apart in another order than that of their keys.
+  /// A store of `count` entries at its limit. They were stored a millisecond apart, and not in the order of their keys.
   private static func full(_ count: Int, _ policy: EvictionPolicy = .fifo) async throws -> Subject {
     let subject = try await Subject(StoreLimits(maxEntries: count, maxBytes: 1 << 30, eviction: policy), handles: 1)
-    // In one batch: engines that write whole files would take long for each entry.
+    // In one batch, because some engines write complete files for each entry.
     var batch = WriteBatch()
     for number in 0..<count {
       subject.scratch.clock.advance(by: .milliseconds(1))
@@ -235,7 +235,7 @@ struct LargeStoreTests {
       engine.beforeBatches { _ throws(CacheError) in }
       if error != nil { try await subject.put(Self.key(2_000 + number), bytes: 10) }
     }
-    // 2,500 entries, and the ones before, of which all but 320 have to go: three batches, of which the second fails.
+    // 2,500 entries, and the ones before. All but 320 must be evicted: three batches, of which the second fails.
     var batch = WriteBatch()
     for number in 0..<2_500 {
       batch.put(
@@ -261,7 +261,7 @@ struct LargeStoreTests {
     #expect(try await engine.read(Self.key(3_000)) { _, _ in true } == true)
   }
 
-  /// As after an import: the command that has to evict most of a store can be interrupted.
+  /// As after an import: a command that evicts most of a store can be interrupted.
   @Test func evictionsEndWithTheirTask() async throws {
     var subject = try await Self.full(3_000)
     let engine = subject.engines[0]
@@ -300,8 +300,8 @@ struct LargeStoreTests {
     #expect(try await engine.read(Self.key(2_000)) { _, _ in true } == true)
   }
 
-  /// The engine's bound on the next expiry stays too early once an entry has gone. So a refused write of the policy `none`
-  /// looks at entries, but never at more than a choice needs.
+  /// The engine's bound on the next expiry stays too early after an entry was removed. So a refused write of the policy
+  /// `none` reads entries, but never more than a choice needs.
   @Test func aRefusedWriteLooksAtABoundedNumberOfEntries() async throws {
     // A choice needs a fifth of these.
     let count = 5 * VictimSearch.entriesPerVictim * VictimSearch.maximumVictims
@@ -374,7 +374,7 @@ struct LargeStoreTests {
     let pages = engine.requests.filter(\.prefix.isEmpty)
     #expect(pages.count - Set(pages).count <= 2, "no page is read twice, except at the end of a range")
     #expect(pages.count <= count / EvictionSweep.pageSize)
-    // The oldest third of those it looked at: none of the newer half.
+    // Only the oldest third of the entries that it read, and none of the newer half.
     let left = Set(try await allEntries(engine).map(\.key))
     let lost = (0..<count).filter { !left.contains(keys[$0]) }
     #expect(lost.count { $0 * 37 % count > count / 2 } <= lost.count / 50)

@@ -173,7 +173,7 @@ struct WritingTests {
     try await engine.apply(batch)
     subject.limit(Self.limits(200, 1_000))
     try await subject.put(9_999)
-    // 3,101 have to go, and a sixty-fourth of those that may stay go with them.
+    // 3,101 must be evicted, and a sixty-fourth of the remaining ones with them.
     let spare = 200 / 64
     let names = try await subject.names()
     #expect(names.last == 9_999)
@@ -217,7 +217,7 @@ struct WritingTests {
     #expect(subject.engine.scans == 0)
   }
 
-  /// The engine's bound stays too early once an expired entry has gone.
+  /// The engine's bound stays too early after an expired entry was removed.
   @Test func ifLooksFindNothingWritesSeldomLook() async throws {
     var subject = try await Subject(nil)
     try await subject.put(0, kept: 10)

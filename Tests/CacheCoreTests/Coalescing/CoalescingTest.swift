@@ -143,7 +143,7 @@ extension RequestCoalescer.Joined {
   var failure: CacheError? { if case .finished(.failure(let failure), _) = self { failure } else { nil } }
 }
 
-/// Time that stands still until the test advances it: a sleeping task wakes when enough has passed. The clock advances
+/// A time that changes only when the test advances it: a sleeping task wakes when enough has passed. The clock advances
 /// with it, and can also be set.
 final class ManualTime: Sendable {
   private struct Sleeper {

@@ -9,14 +9,14 @@ import Testing
 @testable import CacheData
 @testable import HTTPCaching
 
-/// A miss makes two commits: one takes the lease, the other stores the answer and gives the lease back.
+/// A miss makes two commits: one takes the lease, the other stores the response and releases the lease.
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeaseCommitTests {
   private struct Request: CacheableRequest {
     static let resource = "notes"
     var parameters: [(name: String, value: String)] { [("name", "a")] }
   }
 
-  /// An origin that does other work before it answers.
+  /// An origin that does other work before it responds.
   private struct Origin: ResponseOrigin, DataTransferService {
     var meanwhile: @Sendable () async throws -> Void = {}
     let name = "origin"
@@ -40,7 +40,7 @@ import Testing
       rules: HTTPCacheRules(freshness: .standard), now: { test.test.clock.now.sinceEpoch }, coalescer: store.coalescer)
   }
 
-  /// Fetches a note over `store`, by default that of `test`.
+  /// Fetches a note over `store`, by default the store of `test`.
   private func fetch(
     _ test: CoalescingTest, over store: EntryStore? = nil, from origin: Origin = Origin()
   ) async throws -> Snapshot<[UInt8]> {
@@ -178,7 +178,7 @@ import Testing
   }
 }
 
-/// An origin that counts its requests, and answers when `isReady` returns `true`.
+/// An origin that counts its requests, and responds when `isReady` returns `true`.
 private final class CountingOrigin: CityOrigin {
   let name = "counting"
   private let cacheControl: String

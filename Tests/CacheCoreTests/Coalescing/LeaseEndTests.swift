@@ -6,7 +6,7 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-/// Leases whose holders are gone, or seem to be.
+/// Leases whose holders have ended, or seem to have ended.
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeaseEndTests {
   /// A lease's duration, plus at most one pause.
   private static let untilRunOut = CoalescingTest.duration...CoalescingTest.duration + .milliseconds(300)

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-/// Requests that end with a failure. Only those who saw the request under way share it.
+/// Requests that end with a failure. Only callers who saw the running request share it.
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeaseFailureTests {
   private static let failure = CacheError(.originUnreachable, "the server is away", hint: "try again later")
 

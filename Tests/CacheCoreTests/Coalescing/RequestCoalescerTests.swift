@@ -81,7 +81,7 @@ import Testing
     try await #require(try await coalescer.join("a").token).storing {}
   }
 
-  /// Otherwise the change would miss the answer, and the answer would be stored after it.
+  /// Otherwise the change would miss the response, and the response would be stored after it.
   @Test func aChangeWaitsForAResponseThatIsBeingStored() async throws {
     let token = try #require(try await coalescer.join("a").token)
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -156,7 +156,7 @@ import Testing
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>) func inSeveralProcessesAtMostOneLeads(seed: UInt64) async throws {
     let (traffic, test) = (RequestTraffic(seed: seed), try await CoalescingTest())
-    // The clock stands still and the pauses are short, so no lease ever runs out.
+    // The clock does not move and the pauses are short. So no lease ever runs out.
     let duration = Duration.seconds(1_000_000)
     let options = LeaseOptions(duration: duration, processes: test.processes.seen(by: nil), maximumWait: nil) { pause in
       if pause >= .seconds(1) { try await test.time.sleep(pause) }

@@ -150,7 +150,7 @@ struct DecodedValuesTests {
     #expect(counted.decoded == 1)
   }
 
-  /// The head that comes with an answer is the renewed one.
+  /// The head of the response is the renewed one.
   @Test func aRenewedResponseHasItsNewHead() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())

@@ -9,7 +9,7 @@ import Testing
 struct ChecksumTests {
   private static let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
 
-  /// A store with one entry, which is read once to show that it is sound.
+  /// A store with one entry, which is read once to show that it is intact.
   private func filled() async throws -> (TestStore, CacheKey) {
     let test = try await TestStore()
     try await test.cities.store(CitiesPageDTO(.sample), head: test.head("v1"), for: Self.request)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheCore
 
-/// A sweep visits what it should, in an order that jumps, and survives its process.
+/// A sweep visits the expected entries, in an order that jumps, and survives its process.
 struct EvictionSweepTests {
   /// A store of keys alone.
   private struct Keys {
@@ -42,7 +42,7 @@ struct EvictionSweepTests {
     }
   }
 
-  /// Visits the next stretch, and returns what it visited.
+  /// Visits the next range, and returns the visited keys.
   private static func visit(_ sweep: inout EvictionSweep, _ keys: Keys) -> [CacheKey] {
     let stretch = sweep.nextStretch()
     let page = keys.page(sweep.request(for: stretch))

@@ -6,14 +6,13 @@ import FetchVocabulary
 import Synchronization
 import TestOrigin
 
-/// An origin that answers from a case's table and records its requests, as the suite's server does.
+/// An origin that responds from a case's table and records its requests, as the suite's server does.
 final class ScriptedOrigin: DataTransferService {
-  /// A request and its answer.
   struct Record: Sendable {
     /// The number of the request in its case, from 1.
     let number: Int
     let request: HTTP.Request
-    /// The fields of the answer that a cache must pass on unchanged.
+    /// The fields of the response that a cache must pass on unchanged.
     let strictFields: HTTP.Fields
   }
 
@@ -47,7 +46,7 @@ final class ScriptedOrigin: DataTransferService {
     return setting.delivered(response)
   }
 
-  /// The answer to `request`.
+  /// The response to `request`.
   ///
   /// - Throws: `CacheError`: the case has no such request.
   func response(to request: HTTP.Request) throws(CacheError) -> HTTP.Response {
@@ -99,7 +98,7 @@ final class ScriptedOrigin: DataTransferService {
     return isConfirmed ? 304 : Self.unconditionalStatus
   }
 
-  /// The fields of the previous request's answer: as they were sent, or as they would have been.
+  /// The fields of the response to the previous request: as sent, or as they would have been.
   private func previousFields(before number: Int) -> HTTP.Fields {
     let sent = state.withLock { $0.sent[number - 1] }
     guard number > 1 else { return [:] }

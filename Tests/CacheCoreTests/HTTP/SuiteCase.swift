@@ -15,7 +15,7 @@ struct SuiteCase: Sendable {
     case required
     /// The standard does not require it, but a good cache does it.
     case optimal
-    /// The suite only asks. Both answers conform.
+    /// The suite only asks. Both results conform.
     case check
   }
 
@@ -71,7 +71,7 @@ struct SuiteCase: Sendable {
 /// A request of a case: what the client sends, what the origin responds if it gets the request, and the expectations
 /// for both.
 struct SuiteExchange: Sendable {
-  /// The expected origin of the answer.
+  /// The expected source of the response.
   enum Provenance: Sendable {
     /// The store, without asking the origin.
     case cached
@@ -116,9 +116,9 @@ struct SuiteExchange: Sendable {
   var answer: SuiteFields = [:]
   /// `nil` for the identifier of the case.
   var body: String?
-  /// The delay of the answer in seconds.
+  /// The delay of the response in seconds.
   var delay = 0
-  /// Whether the origin closes the connection instead of answering.
+  /// Whether the origin closes the connection instead of responding.
   var disconnects = false
   /// The statuses of the interim responses that it sends first.
   var interim: [Int] = []

@@ -54,8 +54,8 @@ struct SuiteRun {
     } catch { return error }
   }
 
-  /// A shared cache is one that clients reach over HTTP, so it answers 502 if it gets no answer (RFC 9110, section
-  /// 15.6.3). In a private cache a failed fetch fails the case, as in a browser.
+  /// A shared cache is one that clients reach over HTTP. So it responds with 502 if it gets no response (RFC 9110,
+  /// section 15.6.3). In a private cache a failed fetch fails the case, as in a browser.
   private func response(to request: HTTP.Request) async throws(Failure) -> HTTP.Response {
     do throws(CacheError) {
       var last: HTTP.Response?
@@ -199,7 +199,7 @@ struct SuiteChecks {
 
   private func fail(_ text: String) -> Failure { Failure("response \(number) \(text)") }
 
-  /// Throws if the requests to the origin are not as expected, or `responses` do not match its answers.
+  /// Throws if the requests to the origin are not as expected, or `responses` do not match its responses.
   static func check(_ records: [ScriptedOrigin.Record], of test: SuiteCase, _ responses: [HTTP.Response])
     throws(Failure)
   {

@@ -8,7 +8,7 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-/// The responses for one URL: what a lookup costs, and what becomes of them if the signpost to them, or one of them, is gone.
+/// The responses for one URL: the cost of a lookup, and the result if their signpost, or one of them, was removed.
 struct URLVariantTests {
   private static let url = "http://a.example/x"
 
@@ -88,7 +88,7 @@ struct URLVariantTests {
     #expect(key == "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=any")
     #expect(try await store("de", "new") == key)
     #expect(try await entries().map(\.key.text) == [key])
-    // With a second one, both have keys of their own.
+    // With a second one, both have separate keys.
     let french = try await store("fr")
     let keys = try await entries().map(\.key)
     #expect(keys.count == 3 && keys.map(\.text).contains(french) && french != key)
@@ -128,7 +128,7 @@ struct URLVariantTests {
     #expect(try await entries().isEmpty)
   }
 
-  /// An invalidation does not know the responses of a signpost that is gone: they must not come back.
+  /// An invalidation does not know the responses of a removed signpost: they must not be found again.
   @Test func aResponseThatNoSignpostListsIsNotFoundAgain() async throws {
     for language in ["de", "fr"] { try await store(language) }
     try await remove(try URLResponses.key(of: Self.url).text)

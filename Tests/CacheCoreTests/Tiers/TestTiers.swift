@@ -119,7 +119,7 @@ extension StorageEngine {
     }
   }
 
-  /// Stores `text` under `key`, with a checksum that says what it is; fresh for ten minutes after `storedAt`, in seconds.
+  /// Stores `text` under `key`, with the right checksum; fresh for ten minutes after `storedAt`, in seconds.
   func store(
     _ text: String, _ key: String = "cities/a", at storedAt: Int64 = 1_000, expecting: WriteBatch.Expectation? = nil
   ) async throws {

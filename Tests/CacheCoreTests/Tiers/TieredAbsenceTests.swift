@@ -42,7 +42,7 @@ import Testing
     #expect(try await engine.text("cities/a") == "b" && engine.warning == nil)
   }
 
-  /// It would pass for a miss, and what the remote store has is not known.
+  /// A miss would be wrong, because nobody knows the content of the remote store.
   @Test func anExpiredCopyIsNotServed() async throws {
     let engine = try await tiers.open()
     try await engine.store("a")
@@ -66,7 +66,7 @@ import Testing
     #expect(try await engine.text("cities/a") == "a")
   }
 
-  /// A write fails as it does without a local store, and leaves there what the remote store had.
+  /// A write fails as without a local store, and does not change the remote store.
   @Test(arguments: [CacheError.Code.unreachable, .busy]) func aWriteFails(_ code: CacheError.Code) async throws {
     let engine = try await tiers.open()
     try await engine.store("a")
@@ -118,7 +118,7 @@ import Testing
 
   private func isConfirmed(_ digest: UInt64) -> Bool { confirmations.isConfirmed(1, moment(digest)) }
 
-  /// Keys do not take each other's confirmation: digests are spread as those of keys are.
+  /// Keys do not share confirmations: these digests are spread like the digests of keys.
   @Test func manyKeysAreConfirmedAtOnce() {
     let digests = (0..<100_000 as Range<UInt64>).map { $0 &* 0x9E37_79B9_7F4A_7C15 }
     #expect(digests.allSatisfy(confirm) && digests.allSatisfy(isConfirmed))

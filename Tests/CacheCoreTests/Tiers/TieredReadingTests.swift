@@ -49,7 +49,7 @@ import Testing
     #expect(try await engine.text("cities/a") == "a")
   }
 
-  /// Another machine's change is seen when the copy has answered for long enough, and no later.
+  /// Another machine's change is seen when the copy's time is over, and no later.
   @Test(arguments: [true, false]) func anotherMachinesChangeIsSeenInTime(isRemoval: Bool) async throws {
     let (engine, other) = (try await tiers.open(), try await tiers.other())
     try await other.store("a")
@@ -62,8 +62,8 @@ import Testing
     #expect(try await tiers.localAlone().text("cities/a") == (isRemoval ? nil : "b"))
   }
 
-  /// If the remote engine follows changes, a mark that changes ends what a copy may answer at once. One that stays does not
-  /// make it longer: not everything that changes a store is announced.
+  /// If the remote engine follows changes, a changed mark ends the use of a copy at once. An unchanged mark does not
+  /// extend it, because not every change of a store is announced.
   @Test func aChangedMarkEndsTheUseOfACopy() async throws {
     let (engine, other) = (try await tiers.open(isFollowing: true), try await tiers.other())
     tiers.say(1)
@@ -77,7 +77,7 @@ import Testing
     for _ in 0..<2 { #expect(try await engine.text("cities/a") == "b" && tiers.remoteReads == 3) }
   }
 
-  /// A copy answers only while the remote engine says that nothing has changed.
+  /// A copy is served only while the remote engine says that nothing has changed.
   @Test func withoutMarksTheRemoteStoreIsRead() async throws {
     let (engine, other) = (try await tiers.open(isFollowing: true), try await tiers.other())
     try await other.store("a")
@@ -137,7 +137,7 @@ import Testing
     #expect(reports?.map { $0.count?.entries } == [0, 1])
   }
 
-  /// A write that comes between the answer of the remote store and its arrival.
+  /// A write between the remote store's response and its arrival.
   @Test func anOvertakenReadIsNotTrusted() async throws {
     try await tiers.other().store("a")
     let engine = try await tiers.open()
@@ -210,7 +210,7 @@ import Testing
     #expect(try await engine.text("cities/a") == "a")
     try await engine.store("b")
     #expect(try await engine.text("cities/a") == "b")
-    // A damaged store was replaced, and answers again.
+    // A damaged store was replaced, and works again.
     if code != .damaged { local.breakDown(nil) }
     #expect(try await engine.text("cities/a") == "b")
     let reads = tiers.remoteReads

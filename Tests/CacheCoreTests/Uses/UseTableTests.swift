@@ -248,7 +248,7 @@ import Testing
     #expect(try content() == Data(text.utf8))
   }
 
-  /// Growing needs no other file, so that none of someone else is in the way.
+  /// Growing needs no other file. So no foreign file is in the way.
   @Test func aFileWithTheNameOfANewOneIsNotChanged() throws {
     let new = path + ".new"
     try Data("mine".utf8).write(to: URL(fileURLWithPath: new))

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 @testable import CacheCore
 
-/// How servers' answers are understood before their bodies are read.
+/// How responses of servers are interpreted before their bodies are read.
 struct OriginAnswerTests {
   private static let subject = "page 0 of cities"
   private static let tmdb = #"{"success": false, "status_code": 7, "status_message": "Invalid API key."}"#
@@ -46,7 +46,6 @@ struct OriginAnswerTests {
     #expect(answer.response?.toDomain().cities.isEmpty == true)
   }
 
-  /// A status, and what it means.
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int
     var body = ""
@@ -225,7 +224,7 @@ struct AnswerValueTests {
   }
 }
 
-/// A transfer with an answer for every URL, usually the same one, which records its requests.
+/// A transfer with a response for every URL, usually the same one, which records its requests.
 final class FakeTransfer: DataTransferService {
   private let result: Result<HTTP.Response, CacheError>
   private let others: [String: HTTP.Response]
@@ -246,7 +245,7 @@ final class FakeTransfer: DataTransferService {
     result = .failure(error)
   }
 
-  /// A transfer that answers with the JSON `body`.
+  /// A transfer that responds with the JSON `body`.
   static func json(_ body: String, status: Int = 200) -> FakeTransfer {
     FakeTransfer(status, ["Content-Type": "application/json; charset=utf-8"], body)
   }
@@ -261,7 +260,7 @@ final class FakeTransfer: DataTransferService {
   }
 }
 
-/// A server at `url` that answers with `transfer`.
+/// A server at `url` that responds with `transfer`.
 func server(
   _ url: String, _ transfer: FakeTransfer = FakeTransfer(), credentials: OriginCredentials = .none,
   fields: HTTP.Fields = [:], secretFields: HTTP.Fields = [:]

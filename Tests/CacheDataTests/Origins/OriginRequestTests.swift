@@ -281,9 +281,9 @@ struct RedirectTests {
   }
 }
 
-/// A typed resource answers only the party that it was fetched for.
+/// A typed resource is served only to the party that it was fetched for.
 struct OriginPartyTests {
-  /// How a server is told who asks. No two are the same party.
+  /// Ways to identify the client to a server. No two are the same party.
   private static let parties: [(credentials: OriginCredentials, fields: HTTP.Fields, secretFields: HTTP.Fields)] = [
     (.none, [:], [:]), (.queryParameter(name: "k", value: "a"), [:], [:]),
     (.queryParameter(name: "k", value: "b"), [:], [:]), (.bearerToken("a"), [:], [:]), (.bearerToken("b"), [:], [:]),
@@ -330,7 +330,7 @@ struct OriginSecretTests {
   private static let key = "k3y/with+signs"
   private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiIxIn0.c2ln-bmF0_dXJl"
   private static let password = "aHVudGVyMg=="
-  /// The secrets as they are, and percent-encoded as in URLs.
+  /// The secrets unchanged, and percent-encoded as in URLs.
   private static let forms = [key, "k3y%2Fwith%2Bsigns", token, password, "aHVudGVyMg%3D%3D"]
 
   private func origin(_ key: String, _ transfer: FakeTransfer) throws -> TMDBMovieOrigin {

@@ -3,7 +3,7 @@ import CacheDomain
 import FetchVocabulary
 import Testing
 
-/// The quirks of ProPublica's search, each in an answer of its own.
+/// The quirks of ProPublica's search, each in a separate response.
 struct ProPublicaCityOriginTests {
   private func page(_ transfer: FakeTransfer, page: Int = 0) async throws -> CitiesPage? {
     let origin = ProPublicaCityOrigin(try server("https://a.example", transfer))
@@ -160,7 +160,7 @@ struct ProPublicaCityOriginTests {
   }
 }
 
-/// The quirks of TMDB's search, each in an answer of its own.
+/// The quirks of TMDB's search, each in a separate response.
 struct TMDBMovieOriginTests {
   private func answer(_ transfer: FakeTransfer, page: Int = 1) async throws -> MoviesPage? {
     let origin = TMDBMovieOrigin(try server("https://a.example", transfer))
@@ -303,7 +303,7 @@ struct TMDBPosterOriginTests {
   }
 }
 
-/// The package's own protocol: the tool can read what it prints.
+/// The package's own protocol: the tool can read its own output.
 struct HTTPCityOriginTests {
   private func answer(_ body: String, page: Int = 0) async throws -> CitiesPage? {
     let origin = HTTPCityOrigin(try server("https://a.example/cities", .json(body)))

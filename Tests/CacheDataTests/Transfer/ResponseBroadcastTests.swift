@@ -285,7 +285,7 @@ private final class ManualOrigin: Sendable {
     pieces.continuation.finish()
   }
 
-  /// Waits for what the owner is told next.
+  /// Waits for the next outcome that the owner learns.
   func outcome() async -> String? { await decided.stream.first { _ in true } }
 
   /// Waits until the content is released before its end, or has failed.

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct RetryingTransferServiceTests {
-  /// A request, the server's answers in order, and the result.
+  /// A request, the server's responses in order, and the result.
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var method = "GET"
@@ -243,7 +243,7 @@ final class ScriptedTransfer: DataTransferService {
     /// The highest number of concurrent requests.
     var greatest: Int { state.withLock { $0.greatest } }
 
-    /// Ends the oldest transfer under way.
+    /// Ends the oldest running transfer.
     func finishOne() {
       let first = state.withLock { $0.held.isEmpty ? nil : $0.held.removeFirst() }
       first?.resume()

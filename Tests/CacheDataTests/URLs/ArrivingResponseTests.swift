@@ -122,7 +122,7 @@ import Testing
     #expect(try await fetch(server, ["Cache-Control": "only-if-cached"]).value.head.status == 504)
   }
 
-  /// It continues what the first process has stored of the content.
+  /// It continues the content that the first process has stored.
   @Test(arguments: [true, false]) func anotherProcessThatWaitsRequestsTheRest(hasLength: Bool) async throws {
     let looks = Mutex(0)
     let processes = (0..<2).map { _ in
@@ -234,7 +234,7 @@ import Testing
     response = nil
     await server.ended()
     #expect(storage.keys.isEmpty)
-    // The request has ended, so that a later caller makes its own.
+    // The request has ended. So a later caller makes its own.
     server.restart()
     server.send("b")
     server.end()
@@ -276,7 +276,7 @@ import Testing
     try await storage.responses.invalidate([Self.url])
     server.end()
     #expect(try await text(response) == "a" && storage.keys.isEmpty)
-    // Who requires that the response is stored has to know.
+    // A caller who requires that the response is stored must learn it.
     #expect(await background.finish().map(\.code) == [.conflict])
   }
 
@@ -337,7 +337,8 @@ private final class StagedServer: DataTransferService {
     return { source.yield(.failure(CacheError(.originUnreachable, "it broke off", hint: "wait"))) }
   }
 
-  /// The next response has other content, and perhaps another head. Returns what ends the content of the one before.
+  /// The next response has other content, and perhaps another head. Returns a closure that ends the content of the
+  /// previous one.
   @discardableResult func restart(_ head: HTTP.ResponseHead? = nil) -> @Sendable () -> Void {
     let (stream, source) = AsyncStream.makeStream(of: Piece.self)
     return state.withLock { state in

@@ -9,7 +9,7 @@ struct CompletionTests {
   private static let url = "http://a.example/x"
   private static let text = "abcdef"
 
-  /// A server with the content `text`, which answers ranges, and breaks off after `cut` bytes.
+  /// A server with the content `text`, which supports ranges, and breaks off after `cut` bytes.
   private final class RangeServer: DataTransferService {
     struct Behaviour: Sendable {
       var text = CompletionTests.text
@@ -17,7 +17,7 @@ struct CompletionTests {
       var control = "max-age=60"
       /// After how many bytes of content to break off the connection.
       var cut: Int?
-      /// The answer to range requests, instead of the right one.
+      /// The response to range requests, instead of the right one.
       var toRanges: HTTP.Response?
     }
 
@@ -107,7 +107,7 @@ struct CompletionTests {
     #expect(error?.hint == "")
   }
 
-  /// Offline, an incomplete response does not answer.
+  /// Offline, an incomplete response is not served.
   @Test func aTruncatedResponseIsRefused() async throws {
     server.change { $0.cut = 2 }
     await #expect(throws: CacheError.self) { try await get() }
@@ -122,7 +122,7 @@ struct CompletionTests {
     #expect(storage.keys.isEmpty && error?.hint == "")
   }
 
-  /// A complete stored response can still answer; the beginning of a newer one cannot.
+  /// A complete stored response can still be served; the beginning of a newer one cannot.
   @Test func anIncompleteResponseDoesNotReplaceACompleteOne() async throws {
     server.change { $0.control = "max-age=0" }
     _ = try await get()
@@ -140,12 +140,12 @@ struct CompletionTests {
     #expect(storage.keys.count == 1)
   }
 
-  /// Answers that do not continue the stored part: everything is requested.
+  /// Responses that do not continue the stored part: everything is requested.
   @Test(arguments: [
     HTTP.Response(HTTP.ResponseHead(status: 416, fields: ["Content-Range": "bytes */6"])),
     HTTP.Response(HTTP.ResponseHead(status: 304, fields: ["ETag": "\"1\""])),
     HTTP.Response(HTTP.ResponseHead(status: 412)),
-    // The rest, with the status of the whole.
+    // The rest, with the status of a complete response.
     HTTP.Response(
       HTTP.ResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Range": "bytes 2-5/6"]),
       body: Array("cdef".utf8)
@@ -195,7 +195,7 @@ struct CompletionTests {
     #expect(server.ranges == ["bytes=0-1", "bytes=2-"])
   }
 
-  /// Content too large to be kept as a whole is not put together from parts.
+  /// Content that is too large for the store is not joined from parts.
   @Test func partsAreJoinedUpToTheLimit() async throws {
     _ = try await get(["Range": "bytes=0-1"], maxContentBytes: 5)
     #expect(text(try await get(maxContentBytes: 5)) == "abcdef")

@@ -3,9 +3,9 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-/// Fetches of URLs during which the stored response changes, or the caller leaves, while the server answers.
+/// Fetches of URLs during which the stored response changes, or the caller leaves, while the server responds.
 @Suite(.timeLimit(.minutes(30))) struct HTTPCacheRaceTests {
-  /// A server's work is done even if the task that asked for it no longer waits for the answer.
+  /// A server's work is done even if the task that requested it no longer waits for the response.
   @Test(arguments: ["POST", "PUT", "DELETE"])
   func aRequestCancelledAfterItsResponseStillInvalidates(method: String) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
@@ -56,7 +56,7 @@ import Testing
     #expect(error?.message == "it broke off; and the cache could not remove what the request changed: the disk is full")
   }
 
-  /// Another task may replace the stored response before the answer to a HEAD arrives.
+  /// Another task may replace the stored response before the response to a HEAD arrives.
   @Test func aHeadLeavesLaterEntriesAlone() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
     _ = try await bench.get()
@@ -96,7 +96,7 @@ import Testing
     #expect(bench.storage.keys.count == (isReplaced ? 1 : 0))
   }
 
-  /// The answer of a server that did not prove its identity changes nothing that is stored.
+  /// The response of a server that did not prove its identity changes no stored response.
   @Test(arguments: [("GET", 200), ("GET", 404), ("GET", 410), ("HEAD", 200), ("POST", 200)])
   func aServerThatIsNotBelievedChangesNothing(method: String, status: Int) async throws {
     let storage = ShelfOfResponses()
@@ -137,7 +137,7 @@ import Testing
       await Task.yield()
     }
     for key in bench.storage.keys { bench.storage.damage(key) }
-    // The first caller is cancelled, so that the one that waits makes the request.
+    // The first caller is cancelled. So the one that waits makes the request.
     await Task {
       withUnsafeCurrentTask { $0?.cancel() }
       await coalescer.finish(token)
@@ -147,7 +147,7 @@ import Testing
     #expect(snapshot.warnings.map(\.phase) == [.reading])
   }
 
-  /// A transfer that runs other work before it answers.
+  /// A transfer that runs other work before it responds.
   private struct OvertakenTransfer: DataTransferService {
     let answer: HTTP.ResponseHead
     let meanwhile: @Sendable () async throws -> Void
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  /// A transfer that cancels its own task just before it answers.
+  /// A transfer that cancels its own task just before it responds.
   private struct CancellingTransfer: DataTransferService {
     func transfer(_ request: HTTP.Request) async throws(CacheError) -> HTTP.Response {
       withUnsafeCurrentTask { $0?.cancel() }

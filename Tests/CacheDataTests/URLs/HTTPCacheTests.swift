@@ -6,7 +6,7 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-/// Fetching URLs: policies, work in the background, and what the cache says about itself. The rules have their own
+/// Fetching URLs: policies, work in the background, and the cache's statements about itself. The rules have separate
 /// tests.
 struct CacheCoreTests {
   @Test func aFreshResponseIsServedWithItsAge() async throws {
@@ -26,7 +26,7 @@ struct CacheCoreTests {
     #expect(bench.observed.map(\.decision.action) == [.fetch, .serve])
   }
 
-  /// After a file is deployed, an earlier 404 is forgotten; but it still answers if the origin fails.
+  /// After a file is deployed, an earlier 404 is forgotten; but it is still served if the origin fails.
   @Test(arguments: [200, 404]) func withoutALifetimeEachFetchAsksTheOrigin(status: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(status, [:], "a"))
     let first = try #require(try await bench.get().first)
@@ -67,7 +67,7 @@ struct CacheCoreTests {
     #expect(newer.requests.count == 1)
   }
 
-  /// The caller already has its answer, so the background work reports that the cache could not keep the new one.
+  /// The caller already has its response. So the background work reports that the cache could not store the new one.
   @Test func aFailureToKeepWhatCameAfterwardsIsReported() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
     _ = try await bench.get()
@@ -249,7 +249,7 @@ struct CacheCoreTests {
     #expect(bench.transfer.requests.map(\.method) == ["GET", method])
   }
 
-  /// The earlier response is removed, even if the new answer cannot be stored.
+  /// The earlier response is removed, even if the new one cannot be stored.
   @Test(arguments: [false, true]) func aPostWithTheResponseOfAGetIsStored(isFull: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
     _ = try await bench.get()
@@ -326,7 +326,7 @@ final class HTTPCacheBench: Sendable {
   }
 }
 
-/// Responses in memory, in a store that fails on demand. Its clock stands at second 1,000, so that nothing expires.
+/// Responses in memory, in a store that fails on demand. Its clock stays at second 1,000. So nothing expires.
 final class ShelfOfResponses: Sendable {
   private struct Clock: WallClock { var now: Timestamp { Timestamp(milliseconds: 1_000_000) } }
 

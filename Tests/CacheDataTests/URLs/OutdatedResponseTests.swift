@@ -129,7 +129,7 @@ struct OutdatedResponseTests {
     #expect((stored.entry.remainingFreshness == .seconds(900)) == (fields["Cache-Control"] == "max-age=900"))
   }
 
-  /// It confirms nothing, and is not an answer.
+  /// It confirms nothing, and is not a valid response.
   @Test(arguments: ["GET", "HEAD"], [FetchPolicy.cacheFirst, .networkOnly])
   func aConfirmationOfNothingIsAnInvalidResponse(method: String, policy: FetchPolicy) async throws {
     let bench = HTTPCacheBench(FakeTransfer(304, ["ETag": "\"1\""]))

@@ -37,7 +37,7 @@ struct PartyTests {
     #expect(changed.value.head.status == 200 && bench.storage.keys.isEmpty)
   }
 
-  /// A HEAD of one party says nothing of what another was given.
+  /// A HEAD of one party says nothing about another party's response.
   @Test func aHEADUpdatesTheResponseOfItsPartyAlone() async throws {
     for value in ["a=1", "a=2"] { _ = try await get(["Cookie": value]) }
     let head = FakeTransfer(200, ["Cache-Control": "no-cache, max-age=0", "ETag": "\"2\""])
@@ -132,7 +132,7 @@ struct PartyTests {
     #expect(transfer.requests.map { $0.fields["X-Key"] } == ["s", "s", nil])
   }
 
-  /// Without the key, parties cannot be told apart: the answer comes from the server, with one warning.
+  /// Without the key, parties cannot be distinguished: the response comes from the server, with one warning.
   @Test func withoutAKeyNothingIsStoredForAParty() async throws {
     var services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
     services.rules.credentialKey = CredentialKey { () throws(CacheError) in throw CacheError(.ioFailed, "no key") }

@@ -41,8 +41,8 @@ import Testing
     #expect(!overlaps)
   }
 
-  /// Some of so many are done before they are awaited. A result that is not seen whole is for the thread sanitizer to
-  /// find.
+  /// Some of so many are done before they are awaited. The thread sanitizer must find a result that is not completely
+  /// visible.
   @Test func resultsAreSeenCompletely() async throws {
     for number in 0..<2_000 {
       let outcome = try await BlockingExecutor().run { Outcome(number) }

@@ -4,7 +4,7 @@ import CacheBase
 import Synchronization
 import Testing
 
-/// How often the program was told to install its handlers.
+/// The number of calls that installed the program's handlers.
 private let preparations = Atomic(0)
 
 /// The table of mapped stores.

@@ -1,7 +1,7 @@
 import EngineAPI
 import Testing
 
-/// An engine that answers every call with something recognizable.
+/// An engine that returns something recognizable from every call.
 private final class AnsweringEngine: StorageEngine {
   static let metadata = EntryMetadata(
     storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "base")

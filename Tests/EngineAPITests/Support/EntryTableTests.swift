@@ -27,7 +27,7 @@ import Testing
     batch.put(try CacheKey(text), payload: entry.payload, metadata: entry.metadata)
   }
 
-  /// Histories long enough that the keys lie in many chunks, which are split, emptied and removed.
+  /// Histories long enough that the keys are in many chunks, which are split, emptied and removed.
   @Test(arguments: 1...3 as ClosedRange<UInt64>)
   func scansOfChangingTablesAreInOrder(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -16,7 +16,7 @@ final class TestPlugin: StoragePlugin {
   /// The keys that were read.
   let reads = CallLog()
   private let fault: Fault
-  /// From which read on the engine lies.
+  /// The number of the first read at which the engine lies.
   private let firstLie: Int
   private let registry = StoreRegistry()
   /// The entry under each key before the last batch.

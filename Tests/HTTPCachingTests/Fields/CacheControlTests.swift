@@ -65,7 +65,7 @@ struct CacheControlTests {
     #expect(CacheControl(lines).fieldNames("no-cache") == expected)
   }
 
-  /// After malformed text only what restricts the cache counts, and a lifetime is none.
+  /// After malformed text only restrictions of the cache count, and a lifetime is none.
   @Test(arguments: ["x=\"a, ", "\", ", "x=\"a\"b, ", "a\"b\", "])
   func malformedTextAllowsNothing(_ start: String) {
     let control = CacheControl([start + "public, immutable, must-understand, max-age=60, private, stale-if-error=9"])

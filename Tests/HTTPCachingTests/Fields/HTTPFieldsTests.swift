@@ -63,7 +63,7 @@ struct FieldTextTests {
     ([0xE2, 0x82], "\u{F7E2}\u{F782}"), ([0xC0, 0x80], "\u{F7C0}\u{F780}"),
     ([0xED, 0xA0, 0x80], "\u{F7ED}\u{F7A0}\u{F780}"),
     ([0xF5, 0x80, 0x61], "\u{F7F5}\u{F780}a"),
-    // A character that stands for a byte, sent as UTF-8.
+    // A character that represents a byte, sent as UTF-8.
     (Array("\u{F7E9}".utf8), "\u{F7EF}\u{F79F}\u{F7A9}"),
   ])
   func bytesSurvive(_ bytes: [UInt8], _ text: String) {

@@ -42,7 +42,7 @@ extension HTTPCacheRules {
 }
 
 extension VariantSelector {
-  /// Whether the response may answer `request`, with the key of the process.
+  /// Whether the response may be served for `request`, with the key of the process.
   func selects(_ request: HTTP.Request) -> Bool {
     VariantSelector(names: names, request: request, key: .ofProcess) == self
   }

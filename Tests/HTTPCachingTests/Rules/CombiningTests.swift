@@ -94,7 +94,7 @@ struct CombiningTests {
     #expect(try combined(Self.part(0..<5), other) == nil)
   }
 
-  /// Parts in any order add up to the whole, as long as each touches the parts before it.
+  /// Parts in any order are combined to the complete content, as long as each touches the parts before it.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
   func partsAreCombinedToTheCompleteResponse(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

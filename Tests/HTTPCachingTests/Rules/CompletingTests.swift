@@ -72,7 +72,7 @@ struct CompletingTests {
     #expect(rest?.fields["if-range"] == question.range.map { _ in question.fields["etag"] ?? date(-99) })
   }
 
-  /// The origin's answer to the request for the rest of `0..<4`.
+  /// The origin's response to the request for the rest of `0..<4`.
   struct Answer: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let response: HTTP.Response

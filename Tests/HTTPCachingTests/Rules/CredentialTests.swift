@@ -43,7 +43,7 @@ struct CredentialTests {
     }
   }
 
-  /// A plain header field that has the name of a secret somewhere else does not get what the secret did.
+  /// A plain header field that has the name of a secret somewhere else does not get the secret's response.
   @Test func aPlainFieldIsNotASecret() throws {
     let secret = Self.request(["X-Key": "a"], secret: ["x-key"])
     let plain = Self.request(["X-Key": "a"])

@@ -32,7 +32,7 @@ struct GeneratedHistoryTests {
   }
 }
 
-/// One URL in a cache: what the rules and the model know about each stored response.
+/// One URL in a cache: the rules' and the model's records of each stored response.
 private struct History {
   private let rules: HTTPCacheRules
   private let model: RFC9111Model

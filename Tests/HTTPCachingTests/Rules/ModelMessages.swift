@@ -60,7 +60,7 @@ struct ModelResponse: Sendable, Hashable {
     response.date = generator.pick([nil, now, now, now - 20, now + 20, now - 4_000_000_000])
     response.age = generator.pick([nil, nil, nil, 0, 15, 9_000_000_000])
     response.expires = generator.pick([nil, nil, now - 10, now, now + 50, now + 4_000_000_000])
-    // So that a tenth of the time since then is a whole number.
+    // Then a tenth of the time since then is an integer.
     let made = response.date ?? now
     response.lastModified = generator.pick([nil, made - 100, made - 5_000, made, made + 30, made - 90_000_000])
     response.tag = generator.pick([nil, nil, "\"a\"", "\"b\"", "W/\"a\""])

@@ -32,7 +32,7 @@ struct PartialContentTests {
       ("bytes=0-", .part("0123456789"), .missing), ("bytes=-100", .part("0123456789"), .missing),
       ("bytes=9-100", .part("9"), .missing), ("bytes=10-", .unsatisfiable, .unsatisfiable),
       ("bytes=99999999999999999999-", .unsatisfiable, .unsatisfiable),
-      // A request for several ranges goes to the origin; an invalid range is ignored.
+      // A request for several ranges is sent to the origin; an invalid range is ignored.
       ("bytes=0-1,3-4", .missing, .missing), ("bytes=3-4, 5-6", .missing, .missing), ("items=0-1", .whole, .missing),
       ("bytes=x", .whole, .missing), ("bytes=5-4", .whole, .missing), ("", .whole, .missing),
     ] as [(String, Expected, Expected)])

@@ -68,7 +68,7 @@ struct RFC9111Model: Sendable {
     return min(.seconds(made - modified) / 10, .seconds(timeToLive))
   }
 
-  /// `nil` if the clock was set back, so that the age is unknown.
+  /// `nil` if the clock was set back, because the age is then unknown.
   func currentAge(_ entry: Entry, at now: Int) -> Duration? {
     if entry.responseTime - now > 60 { return nil }
     let apparentAge = max(0, entry.responseTime - (entry.response.date ?? entry.responseTime))
@@ -83,7 +83,7 @@ struct RFC9111Model: Sendable {
 
   func matches(_ entry: Entry, _ request: ModelRequest) -> Bool {
     for name in entry.response.vary where entry.selecting[name] != request.selecting[name] { return false }
-    // Beyond the RFC: credentials select too, unless a shared cache was allowed to store the answer to a request with
+    // Beyond the RFC: credentials select too, unless a shared cache was allowed to store the response to a request with
     // credentials.
     return isShared && entry.credentials != nil || entry.credentials == request.credentials
   }
@@ -100,7 +100,7 @@ struct RFC9111Model: Sendable {
     request.flags.contains("only-if-cached") ? .fail : outcome
   }
 
-  /// How the entry answers without a confirmation; `nil` if it must not.
+  /// The use of the entry without a confirmation; `nil` if it must not be used.
   private func reuse(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Outcome? {
     let lifetime = lifetime(entry)
     if demandsConfirmation(request) { return nil }

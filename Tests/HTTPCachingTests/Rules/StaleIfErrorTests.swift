@@ -5,7 +5,7 @@ import Testing
 
 /// RFC 5861, section 4.
 struct StaleIfErrorTests {
-  /// Whether a response may answer for a failing origin, with 30 seconds configured.
+  /// Whether a response may be served if the origin fails, with 30 seconds configured.
   @Test(arguments: [
     ("max-age=60", "", 59, true, true), ("max-age=60", "", 89, true, true), ("max-age=60", "", 90, false, false),
     ("max-age=60, stale-if-error=100", "", 159, true, true), ("max-age=60, stale-if-error=100", "", 160, false, false),
@@ -14,7 +14,7 @@ struct StaleIfErrorTests {
     ("no-cache, stale-if-error=100", "", 1, false, false),
     ("max-age=60, proxy-revalidate", "", 61, true, false), ("max-age=60, s-maxage=60", "", 61, true, false),
     ("max-age=60, no-cache=\"a\"", "", 61, true, true),
-    // A response stored ahead of the clock has an unknown age; it may answer if any stale response may.
+    // A response stored ahead of the clock has an unknown age; it may be served if any stale response may.
     ("max-age=60", "", -61, true, true), ("max-age=60, stale-if-error=0", "", -61, false, false),
     ("max-age=60, must-revalidate", "", -61, false, false),
     // The request may allow it too, within what the response allows.

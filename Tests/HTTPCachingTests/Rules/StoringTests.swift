@@ -61,7 +61,7 @@ struct StoringTests {
         Row(status, control("no-cache"), false, false), Row(status, ["Last-Modified": date(-9)], false, false),
       ]
     }
-    // These statuses say nothing about the URL alone: they are interim, or answer a condition or a range.
+    // These statuses say nothing about the URL alone: they are interim, or results of a condition or a range.
     + [100, 103, 199, 304, 412, 416].map { Row($0, control("public, max-age=60"), false, false) }
 
   static let understanding: [Row] = [
@@ -180,7 +180,7 @@ struct StoringTests {
     #expect(other?.head.fields == [:])
   }
 
-  /// Such an answer is not handed to other callers that wait for it.
+  /// Such a response is not passed on to other callers that wait for it.
   @Test(
     arguments: [
       (["Cache-Control": "max-age=60", "Connection": "keep-alive"], false, false),

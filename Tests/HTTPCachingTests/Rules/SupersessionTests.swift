@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCaching
 
-/// RFC 9111, sections 4.3.3 and 4.3.5: what a response that is not stored does to the stored one.
+/// RFC 9111, sections 4.3.3 and 4.3.5: the effect of a response that is not stored on the stored one.
 struct SupersessionTests {
   private func supersession(
     _ status: Int, _ fields: HTTP.Fields = [:], method: String = "GET", of stored: HTTP.Fields = ["ETag": "\"v\""]
@@ -43,7 +43,7 @@ struct SupersessionTests {
     #expect(try supersession(206, part, of: stored) == expected)
   }
 
-  /// A HEAD describes the whole of which a part is stored.
+  /// A HEAD describes the complete content of which a part is stored.
   @Test(
     arguments: [
       (200, ["ETag": "\"v\"", "Content-Length": "10"], true), (200, ["ETag": "\"v\""], true),

@@ -47,7 +47,7 @@ struct ValidationTests {
     #expect(rules.confirms(HTTP.ResponseHead(status: 304, fields: confirmation), stored) == isConfirmed)
   }
 
-  /// Section 3.2: what a confirmation changes.
+  /// Section 3.2: the changes by a confirmation.
   @Test(
     arguments: [
       (["A": "1"], [:], ["A": "1"]), (["A": "1"], ["A": "2"], ["A": "2"]),
@@ -89,7 +89,7 @@ struct ValidationTests {
     #expect(updated.head.fields == ["Cache-Control": "private=\"a\"", "Date": date()])
   }
 
-  /// A response with a lifetime of 60 seconds, confirmed after 100 seconds by an answer that took 2 seconds.
+  /// A response with a lifetime of 60 seconds, confirmed after 100 seconds by a response that took 2 seconds.
   @Test(
     arguments: [
       ([:], 2, 58), (["Cache-Control": "max-age=10"], 2, 8), (["Cache-Control": "max-age=10", "Age": "4"], 6, 4),

@@ -35,8 +35,8 @@ struct VaryTests {
     }
   }
 
-  /// A private cache answers only with the same credentials. A shared one stores only answers that are allowed for all
-  /// users (section 3.5).
+  /// A private cache serves a response only for the same credentials. A shared one stores only responses that are
+  /// allowed for all users (section 3.5).
   @Test(
     arguments: [
       (["Authorization": "a"], ["Authorization": "a"], true, true),

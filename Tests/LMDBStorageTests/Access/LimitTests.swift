@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// Where addresses, memory or room on the disk run out.
+/// Lack of addresses, memory or room on the disk.
 @Suite struct LimitTests {
   /// LMDB gives up its map before it asks for a larger one.
   @Test func aMapThatCannotGrowStaysAsItIs() async throws {

@@ -93,7 +93,7 @@ import Testing
     if steps < 4 { #expect(!FileManager.default.fileExists(atPath: draft)) }
   }
 
-  /// The draft is a second name of the file, wherever that has gone.
+  /// The draft is a second name of the file, even if the file was moved.
   @Test(arguments: [nil, ".damaged"]) func theDraftOfAKilledCreationIsRemovedWithTheStore(suffix: String?) async throws
   {
     let store = try TestStore()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// Data files that are put in the place of one that is open. The file of locks stays that of the one before.
+/// Data files that replace an open one. The file of locks remains the previous one.
 @Suite struct ReplacedStoreTests {
   private static let keys = (0..<9).map { "cities/\($0)" }
 

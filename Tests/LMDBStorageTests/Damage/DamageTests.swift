@@ -5,9 +5,9 @@ import Testing
 
 @testable import LMDBStorage
 
-/// Stores that are damaged, foreign or out of reach. Opening finds what LMDB would not survive of the file as a whole.
+/// Stores that are damaged, foreign or out of reach. Opening finds the defects of the file that would crash LMDB.
 @Suite struct DamageTests {
-  /// A store with trees of two levels, values in pages of their own, long keys and a free list; closed.
+  /// A store with trees of two levels, values in separate pages, long keys and a free list; closed.
   static func makeStore() async throws -> TestStore {
     let store = try TestStore()
     let engine = try await store.open()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Every byte of a meta page that LMDB uses, and the pages as a whole.
+  /// Every byte of a meta page that LMDB uses, and the complete pages.
   @Test func aDamagedMetaPageIsDamage() async throws {
     let store = try await Self.makeStore()
     let original = try store.bytes
@@ -148,7 +148,7 @@ import Testing
     let engine = try await store.open()
     #expect(try await engine.keys().count == 11)
     try await engine.close()
-    // One meta page is gone: the other one has the mark.
+    // One meta page is missing: the other one has the mark.
     for page in [0, 4_096] {
       var bytes = try store.bytes
       bytes.replaceSubrange(page..<page + 4_096, with: [UInt8](repeating: 0x58, count: 4_096))

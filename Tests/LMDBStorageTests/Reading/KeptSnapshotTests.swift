@@ -125,7 +125,7 @@ import Testing
     for round in UInt8(0)..<4 {
       for engine in [processes.writer, processes.other] {
         try await engine.put("cities/a", [round])
-        // Until a reader has seen the state, it cannot be told.
+        // Until a reader has seen the state, the count is unknown.
         #expect(try processes.reader.changeCount() == nil)
         #expect(try await processes.reader.payload("cities/a") == [round])
         let count = try #require(try processes.reader.changeCount())

@@ -85,7 +85,7 @@ import Testing
     try await engine.close()
   }
 
-  /// It cannot be told how much an entry counted that cannot be decoded.
+  /// The count of an entry that cannot be decoded is unknown.
   @Test func countsAgainAfterAnUndecodableEntryWasReplaced() async throws {
     let store = try TestStore()
     let engine = try await store.open()

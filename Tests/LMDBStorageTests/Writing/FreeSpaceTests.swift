@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// Space that was freed goes back to the file system, and nothing that a reader still sees goes with it.
+/// Freed space is returned to the file system, but no pages that a reader still sees.
 @Suite struct FreeSpaceTests {
   @Test(
     arguments: [

@@ -7,7 +7,7 @@ import Testing
 /// made last.
 @Suite struct LargeBatchTests {
   @Test func noPayloadIsWrittenBeforeItIsThere() async throws {
-    let payload = [UInt8](repeating: 0xA5, count: 2_100)  // In a page of its own.
+    let payload = [UInt8](repeating: 0xA5, count: 2_100)  // In a separate page.
     let store = try TestStore()
     let engine = try await store.open(mapSize: 1 << 30)
     var batch = WriteBatch()

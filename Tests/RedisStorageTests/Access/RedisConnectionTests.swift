@@ -15,7 +15,7 @@ struct RedisConnectionTests {
     try await RedisConnection.open(server.address, try options(server.url, values))
   }
 
-  /// The code of the error with which `call` ends, and whether the server may have executed it; `nil` if it is answered.
+  /// The code of the error with which `call` ends, and whether the server may have executed it; `nil` if it succeeds.
   private func ending(_ call: () async throws -> Void) async -> (code: CacheError.Code, wasSent: Bool)? {
     do {
       try await call()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Connections are encrypted")
 struct RedisEncryptionTests {
-  /// A server that also answers encrypted connections, and the URL of those.
+  /// A server that also accepts encrypted connections, and its URL for them.
   private func server(
     _ certificates: Certificates, asksClients: Bool = false, host: String = "127.0.0.1", _ arguments: [String] = []
   ) throws -> (server: RedisServer, url: String) {

@@ -32,7 +32,7 @@ struct RedisFailoverTests {
       let name = "cities:\(writer):\(number)"
       number += 1
       do throws(CacheError) {
-        // A replica that was promoted has no replica, so that these writes wait all this time, and do not count.
+        // A replica that was promoted has no replica. So these writes wait all this time, and do not count.
         let commands = [RedisCommand("SET", name, "value of \(name)"), RedisCommand("WAIT", "1", "50")]
         let replies = try await nodes.send(commands, slot: nodes.names.slot(of: name), isRead: false)
         if replies[0].text == "OK", replies[1].integer == 1 { log.acknowledge(name) }
@@ -47,8 +47,8 @@ struct RedisFailoverTests {
     .timeLimit(.minutes(9)))
   func killedMaster() async throws {
     let cluster = try RedisCluster(timeout: 1_000)
-    // No replica replaces a master that only has to wait for the processor, nor the victim before the impatient writer
-    // has noticed its loss.
+    // No replica replaces a master that only waits for the processor, nor the victim before the impatient writer has
+    // noticed its loss.
     for node in cluster.nodes { try node.ask("CONFIG", "SET", "cluster-replica-no-failover", "yes") }
     let (patient, impatient) = (WriteLog(), WriteLog())
     let nodes = try await RedisNodes.open(cluster.url)

@@ -14,7 +14,7 @@ struct RedisLostNodeTests {
     let server: RedisServer
   }
 
-  /// - Parameter silently: whether the lost master keeps its connections, but answers nothing.
+  /// - Parameter silently: whether the lost master keeps its connections, but does not reply.
   private func lose(silently: Bool = false) async throws -> Loss {
     let cluster = try RedisCluster(replicas: 0)
     let nodes = try await patiently { try await RedisNodes.open(cluster.url, ["timeout": .integer(2_000)]) }

@@ -149,7 +149,7 @@ struct RedisMigrationTests {
     return line.flatMap { Int($0.drop { $0 != "=" }.dropFirst().prefix { $0 != "," }) } ?? 0
   }
 
-  /// The engine still believes that the slot is where it was, and counts its keys there.
+  /// The engine still has the old node of the slot, and counts its keys there.
   @Test("A page from a slot that has moved asks its new node for few slots")
   func listingAfterwards() async throws {
     let cluster = try Self.cluster.get()

@@ -71,7 +71,7 @@ struct RedisSilenceTests {
       for number in 0..<50 { group.addTask { try await nodes.put("cities:\(number)", "1") } }
       try await group.waitForAll()
     }
-    // One is that of the question itself.
+    // One is the connection of this command itself.
     #expect(try opened() == before + 2)
     nodes.close()
   }

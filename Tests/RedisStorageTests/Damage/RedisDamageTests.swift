@@ -101,7 +101,7 @@ struct RedisDamageTests {
     let (server, engine) = try await store(damage)
     let before = try server.cli("DUMP", "cachectl:cities/c")
     for expectation in [WriteBatch.Expectation.absent, .checksum(1), .checksum(0)] {
-      // Whose checksum is intact can be replaced by what requires it.
+      // An entry with an intact checksum can be replaced on this precondition.
       if expectation == .checksum(1),
         damage.code == .unsupportedFormat || damage.testDescription.contains("the metadata is garbled")
           || damage.testDescription.contains("a length")

@@ -285,7 +285,7 @@ struct RedisFormatTests {
       found.formUnion(page.entries.map(\.key.text))
       request.position = page.next
       pages += 1
-      // Grows to four times the size, then shrinks to what it was.
+      // Grows to four times the size, then shrinks to the former size.
       let script =
         pages % 8 < 4
         ? "for i = 1, 400 do redis.call('SET', 'other:' .. ARGV[1] .. ':' .. i, 1) end"

@@ -50,7 +50,7 @@ final class RedisLoad {
   /// The last confirmed change of each entry.
   var confirmed: [Int] { entries.map { ledger.stamp(.confirmed, $0).change } }
 
-  /// Waits until `condition` holds. That fails at once if a process has ended, or has found what cannot be.
+  /// Waits until `condition` holds. Fails at once if a process has ended, or has found an impossible state.
   func until(_ what: String, _ condition: () throws -> Bool) async throws {
     try await RedisStorageTests.until(what) {
       guard ledger[.objections] == 0, !programs.contains(where: \.hasEnded) else {

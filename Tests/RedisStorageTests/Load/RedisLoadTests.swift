@@ -34,7 +34,7 @@ struct RedisLoadTests {
     master.stop()
     replica.resume()
     try sentinel.ask("SENTINEL", "SET", "main", "down-after-milliseconds", "1000")
-    // With the promotion, a Sentinel closes all connections of the new master, perhaps that of this question.
+    // With the promotion, a Sentinel closes all connections of the new master, perhaps also the one of this command.
     try await load.until("the replica is the master") {
       (try? replica.ask("ROLE"))?.elements?.first?.text == "master"
     }

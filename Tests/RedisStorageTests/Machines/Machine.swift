@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A machine on which the program runs: it has a home of its own, and shares a server with others.
+/// A machine on which the program runs: it has a separate home, and shares a server with others.
 final class Machine: Sendable {
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("machine-\(UUID().uuidString)")
 

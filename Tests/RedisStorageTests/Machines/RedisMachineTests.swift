@@ -44,7 +44,7 @@ struct RedisMachineTests {
       }
     }
 
-    /// How often each connection has looked at the lease.
+    /// How often each connection has read the lease.
     private func looksAtTheLease() -> [Int] {
       var looks: [Substring: Int] = [:]
       // Such as: 1339518083.107412 [0 127.0.0.1:60866] "GET" "cachectl:leases/..."
@@ -77,7 +77,7 @@ struct RedisMachineTests {
   enum Leader: CaseIterable {
     /// The others see that it has ended.
     case known
-    /// It has processes of its own, as on another machine: the others wait until its lease runs out.
+    /// It has separate processes, as on another machine: the others wait until its lease runs out.
     case distant
 
     var prefix: [String] {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An authority of its own, and certificates that it has signed, in a folder that is removed at the end.
+/// A certificate authority, and certificates that it has signed, in a directory that is removed at the end.
 final class Certificates: Sendable {
   private let folder: URL
 
@@ -25,7 +25,7 @@ final class Certificates: Sendable {
   var certificate: String { path("server.crt") }
   var certificateKey: String { path("server.key") }
 
-  /// The arguments of a server that answers encrypted connections on `port`.
+  /// The arguments of a server that accepts encrypted connections on `port`.
   func arguments(port: Int, asksClients: Bool = false) -> [String] {
     [
       "--tls-port", "\(port)", "--tls-cert-file", certificate, "--tls-key-file", certificateKey, "--tls-ca-cert-file",

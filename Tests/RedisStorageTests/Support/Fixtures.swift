@@ -74,8 +74,8 @@ extension StorageEngine {
 }
 
 extension EntryMetadata {
-  /// Ordinary metadata, retained until `retainUntil` or for an hour. It stays fresh for longer than a test takes on a slow
-  /// machine, because a local copy does not answer when it is stale.
+  /// Ordinary metadata, retained until `retainUntil` or for an hour. It stays fresh for longer than a test takes on a
+  /// slow machine, because a stale local copy is not served.
   static func sample(checksum: UInt64 = 1, retainUntil: Timestamp? = nil) -> EntryMetadata {
     let now = SystemClock().now
     return EntryMetadata(
@@ -95,7 +95,7 @@ func code(_ body: () async throws -> Void) async -> CacheError.Code? {
   }
 }
 
-/// The options of an engine at `url`, as a test looks at the parts of the engine below.
+/// The options of an engine at `url`, for tests of parts below the engine.
 func options(_ url: String, _ values: [String: OptionValue] = [:]) throws -> RedisOptions {
   let declaration = RedisPlugin().declaration
   return try RedisOptions(

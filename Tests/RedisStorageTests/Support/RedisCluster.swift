@@ -6,7 +6,7 @@ import Foundation
 final class RedisCluster: Sendable {
   let nodes: [RedisServer]
 
-  /// One for all tests that neither stop a node nor move a slot, each with store names of its own: to start a cluster
+  /// One for all tests that neither stop a node nor move a slot, each with separate store names: the start of a cluster
   /// takes as long as most of them.
   static let shared = Result { try RedisCluster() }
 

@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import RedisStorage
 
-/// A `redis-server` on a free port of the loopback interface, in a folder of its own. It ends with the object, and within
-/// a second when the process of the tests ends, however it ends.
+/// A `redis-server` on a free port of the loopback interface, in a separate directory. It ends with the object, and
+/// within a second when the process of the tests ends, however it ends.
 ///
 /// It is `@unchecked Sendable` because only the test that stops and starts a server changes anything, one at a time.
 final class RedisServer: @unchecked Sendable {
@@ -19,7 +19,7 @@ final class RedisServer: @unchecked Sendable {
     let description: String
   }
 
-  /// Starts a server with further `arguments`, and waits until it answers.
+  /// Starts a server with further `arguments`, and waits until it responds.
   convenience init(_ arguments: [String] = []) throws {
     try self.init { folder in
       ["redis-server", "--dir", folder.path, "--save", "''", "--appendonly", "no"] + arguments
@@ -38,7 +38,7 @@ final class RedisServer: @unchecked Sendable {
       try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: false, encoding: .utf8)
       return ["redis-server", file.path, "--sentinel"]
     }
-    // It asks servers more often than every ten seconds, and continues even if it has had to wait for the processor.
+    // It asks servers more often than every ten seconds, and continues even after waiting for the processor.
     try ask("SENTINEL", "DEBUG", "INFO-PERIOD", "500", "TILT-TRIGGER", "600000")
     try eventually("the Sentinel knows the replicas") { () -> Void? in
       try ask("SENTINEL", "REPLICAS", "main").elements?.count == replicas ? () : nil
@@ -74,13 +74,13 @@ final class RedisServer: @unchecked Sendable {
     identifier = 0
   }
 
-  /// Stops the server's work, so that it neither answers nor ends, until `resume()`.
+  /// Stops the server until `resume()`: it neither replies nor ends.
   func pause() { kill(identifier, SIGSTOP) }
 
   /// Lets the server continue.
   func resume() { kill(identifier, SIGCONT) }
 
-  /// Starts the server again on the same port, without what it held.
+  /// Starts the server again on the same port, without its data.
   func start() throws {
     guard let identifier = try Self.launch(port, folder, command) else {
       throw Failure(description: "redis-server cannot be started again on port \(port)")
@@ -150,8 +150,8 @@ final class RedisServer: @unchecked Sendable {
     let server =
       command
       + ["--port", "\(port)", "--bind", "127.0.0.1", "--logfile", folder.appendingPathComponent("log").path]
-    // The shell closes what it has inherited, such as connections to other servers. It ends the server when the process
-    // of the tests has gone, and ends itself with the server.
+    // The shell closes the inherited descriptors, such as connections to other servers. It ends the server when the
+    // process of the tests has ended, and ends itself with the server.
     let script = """
       for file in /proc/self/fd/*; do file=${file##*/}; [ $file -le 2 ] || eval "exec $file>&-"; done 2>/dev/null
       \(server.joined(separator: " ")) </dev/null >/dev/null 2>&1 & server=$!; echo $server; exec >/dev/null 2>&1
@@ -159,7 +159,7 @@ final class RedisServer: @unchecked Sendable {
       kill -0 \(getpid()) 2>/dev/null || rm -rf \(folder.path)
       """
     let output = folder.appendingPathComponent("started-\(UUID().uuidString)").path
-    // In a session of its own: the system wakes up the stopped processes of a group when it loses its last link to a
+    // In a separate session: the system wakes up the stopped processes of a group when it loses its last link to a
     // parent outside.
     let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
     _ = try Spawning.start(
@@ -173,7 +173,7 @@ final class RedisServer: @unchecked Sendable {
     return try answers(port, identifier) ? identifier : nil
   }
 
-  /// Whether the server answers before it ends.
+  /// Whether the server replies before it ends.
   private static func answers(_ port: Int, _ identifier: pid_t) throws -> Bool {
     let address = RedisAddress(host: "127.0.0.1", port: Int32(port))
     return try eventually("redis-server on port \(port) answers") {
@@ -187,7 +187,7 @@ final class RedisServer: @unchecked Sendable {
   }
 }
 
-/// A connection by which a test looks at a server, or changes it, apart from those of the engine. It blocks.
+/// A connection by which a test examines or changes a server, separate from the connections of the engine. It blocks.
 final class RedisWitness {
   private let socket: RedisSocket
   private let reader: RedisReader

@@ -11,7 +11,7 @@ final class RunningProgram: @unchecked Sendable {
 
   /// Starts `arguments`, the first of which is the path of the program, or its name.
   ///
-  /// - Parameter variables: the environment; `nil` for that of the tests.
+  /// - Parameter variables: the environment; `nil` for the environment of the tests.
   init(_ arguments: [String], _ variables: [String: String]? = nil) throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let variables = variables ?? ProcessInfo.processInfo.environment

@@ -75,7 +75,7 @@ struct RedisTieredConformanceTests {
 struct RedisTieredTests {
   private let folder = ScratchFolder()
 
-  /// A process on `machine`, whose copies answer for `localMaxAge` unless it learns of a change.
+  /// A process on `machine`, whose copies are served for `localMaxAge` unless it learns of a change.
   private func open(
     _ server: RedisServer, _ machine: String, inMemory: Bool = false,
     localMaxAge: Duration = .seconds(3_600), patience: Int64 = patience
@@ -87,12 +87,12 @@ struct RedisTieredTests {
       try EngineConfiguration(for: layer.declaration, values: values, clock: SystemClock()))
   }
 
-  /// The number of reads that copies have answered.
+  /// The number of reads that were served from copies.
   private func localHits(_ engine: any StorageEngine) -> UInt64 {
     engine.tiered?.localHits.load(ordering: .relaxed) ?? 0
   }
 
-  /// Reads until a copy answers: then the server is followed, and the entry confirmed.
+  /// Reads until a copy is served: then the server is followed, and the entry confirmed.
   private func untilACopyAnswers(_ engine: any StorageEngine, _ key: String) async throws {
     let before = localHits(engine)
     try await until("a copy answers") {
@@ -117,7 +117,7 @@ struct RedisTieredTests {
     var batch = WriteBatch()
     batch.remove(try CacheKey(key))
     let removal = batch
-    // A follower that had to wait for the processor for long may have lost its connection, and with it what it knew.
+    // A follower that waited long for the processor may have lost its connection, and with it its confirmations.
     try await until("the other entry stays confirmed while one changes") {
       try await untilACopyAnswers(here, other)
       try await there.put(key, "1")
@@ -188,7 +188,7 @@ struct RedisTieredTests {
     withExtendedLifetime(server) {}
   }
 
-  /// The server is killed, and comes back without what it held.
+  /// The server is killed, and starts again without its data.
   @Test func theServerIsKilled() async throws {
     let server = try RedisServer()
     var engine = try await open(server, "here", patience: 2_000)
@@ -204,7 +204,7 @@ struct RedisTieredTests {
       engine = try await open(server, "here", patience: 2_000)
     }
     try server.start()
-    // Copies answer until the server is noticed.
+    // Copies are served until the loss of the server is noticed.
     try await until("the server answers again") { try await patiently { try await engine.text("cities/a") } == nil }
     try await patiently { try await engine.put("cities/b", "2", .sample(checksum: 2)) }
     #expect(engine.tiered?.tierWarning == nil)

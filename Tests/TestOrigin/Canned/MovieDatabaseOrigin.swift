@@ -1,10 +1,10 @@
 import Foundation
 
 /// A server in the shape of The Movie Database, with its quirks and with movies that are made up: the search, which
-/// wants a key, and the images, which want none.
+/// needs a key, and the images, which need none.
 ///
-/// The key is taken as the parameter `api_key`, the token as a bearer token. Let `server` override or enqueue answers,
-/// such as `rateLimited`, to have it fail.
+/// The key is taken as the parameter `api_key`, the token as a bearer token. Let `server` override or enqueue
+/// responses, such as `rateLimited`, to make it fail.
 public final class MovieDatabaseOrigin: Sendable {
   /// The path of the search.
   public static var path: String { "/3/search/movie" }
@@ -51,7 +51,7 @@ public final class MovieDatabaseOrigin: Sendable {
   /// The URL of the server.
   public var url: String { server.url }
 
-  /// The answer to a client that asks too often.
+  /// The response to a client that makes too many requests.
   public static func rateLimited(retryAfter: String?) -> TestResponse {
     .tooManyRequests(
       retryAfter: retryAfter, FailureForm.complete.text(25, "Your request count is over the allowed limit."))
@@ -64,7 +64,7 @@ extension MovieDatabaseOrigin.FailureForm {
     .json(text(code, message), status: status)
   }
 
-  /// The answer to a page out of range.
+  /// The response to a page out of range.
   fileprivate func pageError(_ last: Int) -> TestResponse {
     self == .former
       ? .json(#"{"errors": ["page must be less than or equal to \#(last)"]}"#, status: 422)

@@ -3,7 +3,7 @@ import Foundation
 /// A server in the shape of ProPublica's Nonprofit Explorer, with its quirks and with organizations that are made up.
 ///
 /// It has 25 organizations a page; a search that finds nothing gets the status 404 and an ordinary body; the order is
-/// ignored; its tags are weak, and answer 304. Let `server` override or enqueue answers to have it fail.
+/// ignored; its tags are weak, and lead to 304. Let `server` override or enqueue responses to make it fail.
 public final class NonprofitOrigin: Sendable {
   /// The path of the search.
   public static var path: String { "/nonprofits/api/v2/search.json" }
@@ -20,7 +20,7 @@ public final class NonprofitOrigin: Sendable {
 
   /// Starts a server with the given number of organizations.
   ///
-  /// - Parameter fields: header fields in place of its own.
+  /// - Parameter fields: header fields that replace the default ones.
   /// - Throws: `SystemFailure`.
   public init(organizations: Int = 60, fields: TestFields = [:]) throws {
     server = try TestServer { request in
@@ -45,7 +45,7 @@ private struct OrganizationPage {
   let number: Int
   let total: Int
 
-  /// The page `number` of `total` organizations, or the nearest one whose offset can be told.
+  /// The page `number` of `total` organizations, or the nearest one with a valid offset.
   init(_ number: Int, of total: Int) {
     self.number = min(max(0, number), Int.max / Self.size)
     self.total = total

@@ -1,7 +1,7 @@
 import CTestOrigin
 import CacheBase
 
-/// A file descriptor of its own, closed with it.
+/// A file descriptor that is closed with the object.
 final class Descriptor: Sendable {
   let number: Int32
 
@@ -12,7 +12,7 @@ final class Descriptor: Sendable {
 
   deinit { close(number) }
 
-  /// A socket that is bound to a free port of the loopback interface, by default that of IPv4.
+  /// A socket that is bound to a free port of the loopback interface, by default over IPv4.
   static func boundSocket(ofIPv6: Bool = false) throws(SystemFailure) -> Descriptor {
     if ofIPv6 { return try Descriptor("bind", ctestorigin_listener6()) }
     let socket = try Descriptor(
@@ -56,7 +56,7 @@ public final class ClosedPort: Sendable {
 
   /// The number of the port.
   public var port: Int { socket.port }
-  /// A URL at which no server answers.
+  /// A URL at which no server responds.
   public var url: String { "http://127.0.0.1:\(port)" }
 }
 
@@ -77,7 +77,7 @@ public final class SilentPort: Sendable {
   public var port: Int { socket.port }
 }
 
-/// Holds answers back until a test opens it. It opens once, and stays open.
+/// Holds responses back until a test opens it. It opens once, and stays open.
 public final class TestGate: Sendable {
   /// A pipe with a byte in it once the gate is open: so a thread can wait for the gate and for a socket at once.
   private let exit: Descriptor
@@ -93,7 +93,7 @@ public final class TestGate: Sendable {
     entry = try Descriptor("pipe", ends[1])
   }
 
-  /// Lets every answer go that is held back, and those to come.
+  /// Releases every response that is held back, and all later ones.
   public func open() { _ = write(entry.number, [1], 1) }
 
   /// Waits until the gate is open.
@@ -126,7 +126,7 @@ public struct SystemFailure: Error, CustomStringConvertible {
   /// Its error number.
   public let number: Int32
 
-  /// The call and what the system says of the number.
+  /// The call and the system's message for the number.
   public var description: String { "\(call): \(String(cString: strerror(number)))" }
 
   /// `result`, unless it means that the call failed.

@@ -11,8 +11,8 @@ public final class TestServer: Sendable {
 
   private let host: String
 
-  /// Starts a server that answers each request by `handler`, which is called on the threads of the connections. It has
-  /// the address 127.0.0.1, or `[::1]`.
+  /// Starts a server that responds to each request with the result of `handler`, which is called on the threads of the
+  /// connections. It has the address 127.0.0.1, or `[::1]`.
   ///
   /// - Throws: `SystemFailure`.
   public init(hasIPv6: Bool = false, _ handler: @escaping @Sendable (TestRequest) -> TestResponse) throws(SystemFailure)
@@ -24,7 +24,7 @@ public final class TestServer: Sendable {
     service.accept(from: listener)
   }
 
-  /// Starts a server that gives the answers of `script` in order. The last one is repeated without an end.
+  /// Starts a server that gives the responses of `script` in order. The last one is repeated.
   ///
   /// - Throws: `SystemFailure`.
   public convenience init(script: [TestResponse]) throws(SystemFailure) {
@@ -43,10 +43,10 @@ public final class TestServer: Sendable {
   /// The URL of the server, without a slash at its end.
   public var url: String { "http://\(host):\(port)" }
 
-  /// Gives these answers, in order, to the next requests.
+  /// Gives these responses, in order, to the next requests.
   public func enqueue(_ responses: [TestResponse]) { service.answers.enqueue(responses) }
 
-  /// Gives this answer to every request from now on, or with `nil` those of the handler again.
+  /// Gives this response to every request from now on; with `nil`, the responses of the handler again.
   public func override(_ response: TestResponse?) { service.answers.override(response) }
 
   /// The requests so far, in order of arrival.
@@ -63,22 +63,22 @@ public final class TestServer: Sendable {
   /// How many connections were made so far.
   public var connectionCount: Int { service.traffic.connections }
 
-  /// How many bytes were sent so far; what the peer has not taken is in the buffers of both systems.
+  /// How many bytes were sent so far; bytes that the peer has not read are in the buffers of both systems.
   public var sentByteCount: Int { service.traffic.sent }
 
-  /// How many answers the peer did not wait for: it closed the connection first.
+  /// How many responses the peer did not wait for: it closed the connection first.
   public var abandonedCount: Int { service.traffic.abandoned }
 
-  /// The highest number of requests that were being answered at one time.
+  /// The highest number of requests that were in progress at one time.
   public var highestConcurrency: Int { service.traffic.highest }
 
   /// Forgets the requests so far.
   public func forgetRequests() { service.traffic.clear() }
 
-  /// Waits until `count` requests have come. They need not be answered.
+  /// Waits until `count` requests have come. They need not have a response.
   public func received(_ count: Int) async { await service.traffic.wait { $0.requests >= count } }
 
-  /// Waits until the peers have closed connections before the ends of `count` answers.
+  /// Waits until the peers have closed connections before the ends of `count` responses.
   public func abandoned(_ count: Int) async { await service.traffic.wait { $0.abandoned >= count } }
 }
 
@@ -99,7 +99,7 @@ final class Answers: Sendable {
   func override(_ response: TestResponse?) { state.withLock { $0.override = response } }
 }
 
-/// Serves connections, each on a thread of its own, until it is stopped.
+/// Serves connections, each on a separate thread, until it is stopped.
 final class Service: Sendable {
   let traffic = Traffic()
   let answers: Answers
@@ -108,7 +108,7 @@ final class Service: Sendable {
 
   init(_ answers: Answers) { self.answers = answers }
 
-  /// Accepts what comes to `listener` until that is shut down.
+  /// Accepts connections to `listener` until it is shut down.
   func accept(from listener: Descriptor) {
     Thread.detachNewThread { [self] in
       let acceptor = Acceptor(listener: listener)
@@ -165,7 +165,7 @@ final class Connection: Sendable {
     setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Whether the peer has not closed its side, as far as can be told without waiting.
+  /// Whether the peer has not closed its side, as far as is known without waiting.
   var isOpen: Bool {
     var byte: UInt8 = 0
     let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
@@ -202,8 +202,8 @@ final class Connection: Sendable {
 
   func send(_ text: String) -> Bool { send(Array(text.utf8)[...]) }
 
-  /// Says that nothing more comes, and takes what the peer still sends: a connection that is closed with bytes unread
-  /// is reset, and the peer might lose what it was sent.
+  /// Says that no more data follows, and reads the peer's remaining data: a connection that is closed with bytes unread
+  /// is reset, and the peer might lose the data that was sent to it.
   func finish() {
     shutdown(descriptor.number, Int32(SHUT_WR))
     var limit = timeval(tv_sec: 1, tv_usec: 0)
@@ -262,10 +262,10 @@ final class Traffic: Sendable {
     }
   }
 
-  /// Ends the answer to a request, however it ends.
+  /// Ends the response to a request, however it ends.
   func end() { state.withLock { $0.current -= 1 } }
 
-  /// Counts an answer that the peer did not wait for.
+  /// Counts a response that the peer did not wait for.
   func abandon() { resume { $0.abandoned += 1 } }
 
   /// Forgets the requests.
@@ -309,8 +309,8 @@ struct Acceptor: Sendable {
 
   /// The next connection; `nil` once the listener is shut down, for which accept(2) has EINVAL.
   ///
-  /// Every other failure passes: that of one connection, or a lack of descriptors or memory, which ends with other
-  /// connections.
+  /// Every other failure is temporary: a failure of one connection, or a lack of descriptors or memory, which ends with
+  /// other connections.
   func next() -> Descriptor? {
     while true {
       do throws(SystemFailure) { return try Descriptor("accept", call(listener.number)) } catch {
@@ -325,8 +325,8 @@ struct Acceptor: Sendable {
   }
 }
 
-/// Sends what it is given over a connection, but holds the latest bytes back: so that something can be done before the
-/// last ones, whichever those turn out to be.
+/// Sends its input over a connection, but holds the latest bytes back: so the caller can do something before the last
+/// ones.
 final class Outlet {
   let connection: Connection
   private var held: ArraySlice<UInt8> = []

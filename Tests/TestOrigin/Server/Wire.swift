@@ -84,7 +84,7 @@ struct RequestReader {
   }
 }
 
-/// Sends an answer over a connection, as well or as badly as it says.
+/// Sends a response over a connection, correctly or with its defects.
 struct ResponseWriter {
   private static let pieceSize = 65536
 
@@ -92,7 +92,7 @@ struct ResponseWriter {
   enum End {
     /// Everything was sent, and the connection can continue.
     case complete
-    /// Everything was sent that was to be, and the connection has to end.
+    /// Everything was sent, and the connection must end.
     case last
     /// The peer closed the connection before.
     case abandoned
@@ -101,8 +101,8 @@ struct ResponseWriter {
   let outlet: Outlet
   let request: TestRequest
 
-  /// Sends `response`, and calls `atEnd` once: before the last bytes, or when the peer has gone. Who got the last bytes
-  /// then finds that the answer has ended.
+  /// Sends `response`, and calls `atEnd` once: before the last bytes, or when the peer has closed the connection. So a
+  /// peer that got the last bytes finds that the response has ended.
   func write(_ response: TestResponse, atEnd: () -> Void) -> End {
     let end = fill(response)
     atEnd()
@@ -149,7 +149,7 @@ struct ResponseWriter {
     return "HTTP/1.1 \(response.status) \(StatusPhrase.text(response.status))\r\n" + Self.lines(fields)
   }
 
-  /// Lines as they stand on the wire, and the empty one after them.
+  /// Lines in the form of the connection, and the empty one after them.
   private static func lines(_ fields: TestFields) -> String {
     fields.lines.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
   }

@@ -39,7 +39,7 @@ final class TestHome: Sendable {
   }
 }
 
-/// A clock that stands until it is moved.
+/// A clock that changes only when a test moves it.
 final class TestClock: WallClock {
   private let time = Mutex(Timestamp(milliseconds: 1_700_000_000_000))
 

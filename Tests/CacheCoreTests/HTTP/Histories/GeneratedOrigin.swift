@@ -8,15 +8,15 @@ import Synchronization
 struct GeneratedContent: Sendable {
   /// Its number, from 1.
   let serial: Int
-  /// The request that it answered.
+  /// The request that it belongs to.
   let request: HTTP.Request
-  /// Whether the last full statement about it answered a request with credentials.
+  /// Whether the last full statement about it was a response to a request with credentials.
   var isForCredentials: Bool
   let status: Int
   /// The value of `Vary`; empty for no field.
   let vary: String
   let tag: String?
-  /// The last full statement about its use, and later ones in answers to HEAD, which may or may not count.
+  /// The last full statement about its use, and later ones in responses to HEAD, which may or may not count.
   var heads: [GeneratedHead]
 
   var body: [UInt8] { Array("content \(serial) of \(request.url)".utf8) }
@@ -38,7 +38,7 @@ struct GeneratedContent: Sendable {
   }
 }
 
-/// An origin that answers at random, and remembers its answers.
+/// An origin that responds at random, and records its responses.
 final class GeneratedOrigin: DataTransferService {
   /// The result of one request to the origin.
   enum Event: Sendable, Equatable {
@@ -163,7 +163,7 @@ struct GeneratedHead: Sendable {
 
   func seconds(_ directive: String) -> Duration? { directives[directive].flatMap(\.self).map { .seconds($0) } }
 
-  /// Sends every field each time, so that a confirmation replaces everything said before.
+  /// Sends every field each time. So a confirmation replaces everything said before.
   var fields: HTTP.Fields {
     let members = directives.sorted { $0.key < $1.key }.map { name, argument in argument.map { "\(name)=\($0)" } ?? name
     }

@@ -29,7 +29,7 @@ struct HistorySetting: Sendable, CustomStringConvertible {
 
   /// How long responses without a lifetime are fresh.
   var timeToLive: Duration { seed.isMultiple(of: 2) ? .seconds(10) : .zero }
-  /// How long a stale response may answer for a failing origin.
+  /// How long a stale response may be served if the origin fails.
   let staleIfError = Duration.seconds(30)
 
   var rules: HTTPCacheRules {
@@ -41,7 +41,7 @@ struct HistorySetting: Sendable, CustomStringConvertible {
   var description: String { "seed \(seed), \(isShared ? "shared" : "private") cache" }
 }
 
-/// A random sequence of requests, with random changes of the clock between them, and a check of the answers.
+/// A random sequence of requests, with random changes of the clock between them, and a check of the responses.
 struct HistoryRun {
   private let setting: HistorySetting
   private let clock = ManualClock(Timestamp(milliseconds: 1_800_000_000_000))
@@ -52,11 +52,11 @@ struct HistoryRun {
   private var generator: SeededGenerator
   /// For each URL, how many pieces of content had been sent for it when it last changed.
   private var changes: [String: Int] = [:]
-  /// The serial numbers of content that later answers, which were not to be stored, have replaced.
+  /// The serial numbers of content that was replaced by later responses that must not be stored.
   private var outdated: Set<Int> = []
   /// The number of seconds since the last change.
   private var sinceChange = 0
-  /// The number of answers from the store: a history without any checks nothing.
+  /// The number of responses from the store: a history without hits checks nothing.
   private(set) var hits = 0
 
   init(_ setting: HistorySetting) async throws {
@@ -156,7 +156,7 @@ struct HistoryRun {
     return invariants.violation(ofStored: response, stored)
   }
 
-  /// RFC 9111, section 4.3.3: an answer that is not stored replaces what its request selected.
+  /// RFC 9111, section 4.3.3: a response that is not stored replaces the responses that its request selected.
   private mutating func outdate(_ invariants: HistoryInvariants) {
     for case .gave(let serial) in invariants.events {
       let content = origin.contents[serial - 1]
@@ -184,7 +184,7 @@ struct HistoryRun {
   }
 }
 
-/// The conditions that every answer must meet, whatever was requested before.
+/// The conditions that every response must meet, independent of earlier requests.
 struct HistoryInvariants: Sendable {
   let setting: HistorySetting
   let request: GeneratedRequest
@@ -219,7 +219,7 @@ struct HistoryInvariants: Sendable {
   /// Whether the request selects `content`, if that is stored.
   func selects(_ content: GeneratedContent) -> Bool {
     let names = content.vary.isEmpty ? [] : content.vary.split(separator: ", ").map(String.init)
-    // RFC 9111, section 3.5: if a shared cache stores an answer to a request with credentials, it is for all users.
+    // RFC 9111, section 3.5: if a shared cache stores a response to a request with credentials, it is for all users.
     let isForEverybody = setting.isShared && content.request.fields.contains("Authorization")
     return (names + (isForEverybody ? [] : ["Authorization"])).allSatisfy {
       request.message.fields[$0] == content.request.fields[$0]

@@ -125,7 +125,7 @@ extension SuiteCase {
 }
 
 extension SuiteCase {
-  /// Which requests a response with `Vary` answers.
+  /// Selection among responses with `Vary`.
   static let vary: [SuiteCase] = [
     varied("vary-match", .optimal, "Foo", one, one, .cached),
     varied("vary-no-match", .required, "Foo", one, ["Foo": "2"], .notCached),

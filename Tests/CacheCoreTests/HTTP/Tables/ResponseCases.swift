@@ -208,7 +208,7 @@ struct FieldSample: Sendable {
 }
 
 extension SuiteCase {
-  /// When a stale response may answer.
+  /// The use of stale responses.
   static let stale: [SuiteCase] = [
     SuiteCase("stale-close", .check, .becomesStale(), SuiteExchange(disconnects: true, expect: .cached)),
     SuiteCase("stale-503", .check, .becomesStale(), SuiteExchange(status: 503, expect: .cached, expectStatus: 200)),
