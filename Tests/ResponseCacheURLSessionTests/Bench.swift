@@ -16,11 +16,14 @@ struct Bench {
   let clock = ManualClock(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970) * 1_000))
   let cache: Cache
   let maxEntryBytes: Int
-  let warnings = Warnings()
+  let warnings = Notes()
+  let events = Notes()
 
   init(maxEntryBytes: Int = 16 << 20) async throws {
-    let warnings = warnings
-    cache = try await Cache(.memory, clock: clock, warn: { warnings.add("\($0.error.code.rawValue)") })
+    let (warnings, events) = (warnings, events)
+    cache = try await Cache(
+      .memory, clock: clock, warn: { warnings.add("\($0.error.code.rawValue)") },
+      observe: { events.add("\($0.resource) \($0.outcome)") })
     self.maxEntryBytes = maxEntryBytes
   }
 
@@ -39,12 +42,13 @@ struct Bench {
       delegateQueue: nil)
   }
 
-  final class Warnings: Sendable {
-    private let codes = Mutex<[String]>([])
+  /// Texts about warnings or events.
+  final class Notes: Sendable {
+    private let texts = Mutex<[String]>([])
 
-    var all: [String] { codes.withLock { $0 } }
+    var all: [String] { texts.withLock { $0 } }
 
-    func add(_ code: String) { codes.withLock { $0.append(code) } }
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
   }
 }
 

@@ -37,6 +37,21 @@ import Testing
     #expect(server.requests.map { $0.fields["If-None-Match"] } == [nil, "\"1\""])
   }
 
+  @Test func eachTaskThatTheCacheServesIsAnEvent() async throws {
+    let bench = try await Bench(maxEntryBytes: 100)
+    let server = try TestServer { request in
+      if request.target == "/large" { return TestResponse(fields: Self.fresh, String(repeating: "x", count: 1_000)) }
+      return TestResponse(fields: Self.fresh, "hi").validated(for: request)
+    }
+    let session = bench.session()
+    for (path, seconds) in [("/", 0), ("/", 59), ("/", 2), ("/large", 0)] {
+      bench.wait(seconds)
+      _ = try await session.get(server.url + path)
+    }
+    _ = await session.failure(server.url + "/absent", .returnCacheDataDontLoad)
+    #expect(bench.events.all == ["url fetched", "url hit", "url revalidated", "url missing"])
+  }
+
   /// A policy, whether a fresh, a stale and an absent response lead to a request, and with which directive.
   @Test(
     arguments: [
