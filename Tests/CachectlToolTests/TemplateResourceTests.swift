@@ -100,6 +100,14 @@ struct TemplateResourceTests {
     var fields: [Field] { [] }
   }
 
+  struct Leases: TemplateResource, Codable {
+    static let name = "leases"
+    static let abstract = ""
+    static let url = "https://api.example.com/"
+    static let codec = PayloadCodec<Leases>.codable
+    var fields: [Field] { [] }
+  }
+
   struct Unbalanced: TemplateResource, Codable {
     static let name = "unbalanced"
     static let abstract = ""
@@ -253,6 +261,7 @@ struct TemplateResourceTests {
     #expect(ToolResource(Rate.self).defect == nil && ToolResource(Releases.self).defect == nil)
     for (resource, message) in [
       (ToolResource(Unnamed.self), "the resource 'Two Words' cannot be used: a resource cannot be called 'Two Words'"),
+      (ToolResource(Leases.self), "the resource 'leases' cannot be used: the cache itself uses that name"),
       (
         ToolResource(Unbalanced.self),
         "the resource 'unbalanced' cannot be used: its URL 'https://api.example.com/{a' has a brace without its counterpart"

@@ -190,7 +190,7 @@ extension Cache {
 /// The resources and codecs of a cache: each name belongs to one place in the program.
 final class ResourceRegistry: Sendable {
   /// The namespaces of everything else that a cache keeps.
-  private static let reservedNames = [ValueKey.resource, URLResponses.namespace, "leases"]
+  private static let reservedNames = [ValueKey.resource] + CacheKey.reservedNamespaces
 
   private let places = Mutex<[String: String]>([:])
 

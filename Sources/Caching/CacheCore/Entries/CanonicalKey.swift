@@ -4,6 +4,9 @@ extension CacheKey {
   /// The version of the key scheme. Entries under keys of another version are never found, and expire.
   static let schemeVersion = "v1"
 
+  /// The namespaces that no resource can have, because the cache itself uses them.
+  package static let reservedNamespaces = [URLResponses.namespace, Lease.namespace]
+
   /// The key of the entry for `request`: `resource/version/name=value/name=value`, with parameters sorted by
   /// name, and names and values percent-encoded.
   ///

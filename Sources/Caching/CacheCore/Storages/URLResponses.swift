@@ -22,9 +22,9 @@ public struct URLResponses: Sendable {
   private static let maximumAttempts = 100
   /// The text in a key after the prefix that all keys of a URL share.
   private static let variantName = "variant="
-  /// The text in a key before the URL.
   /// The namespace of all responses.
   package static let namespace = "url"
+  /// The text in a key before the URL.
   static let urlStart = "\(namespace)/\(CacheKey.schemeVersion)/url="
   /// The byte in the key of a long URL before its digest.
   static let digestStart = UInt8(ascii: "+")

@@ -21,7 +21,8 @@ internal import HTTPCaching
 ///
 /// The placeholders are the arguments of the command, in their order: `fetch rate BASE SYMBOL`.
 public protocol TemplateResource: Sendable {
-  /// The name on the command line, in keys and in the configuration: a letter, then letters and digits, all in lower case.
+  /// The name on the command line, in keys and in the configuration: a letter, then letters and digits, all in lower case,
+  /// but not `url` or `leases`.
   static var name: String { get }
   /// The description of `fetch NAME`, in one line without a final full stop.
   static var abstract: String { get }
@@ -62,6 +63,9 @@ extension ToolResource {
   public init<Resource: TemplateResource>(_ resource: Resource.Type) {
     self.init(TemplateOptions<Resource>.self, sections: [TemplateSettings<Resource>.self])
     do throws(CacheError) {
+      if CacheKey.reservedNamespaces.contains(Resource.name) {
+        throw CacheError(.invalidKey, "the cache itself uses that name")
+      }
       let names = try URLTemplate(Resource.url).names
       _ = try CacheKey(for: TemplateRequest(namespace: Resource.name, origin: "", names: names, arguments: names))
     } catch {
