@@ -11,7 +11,8 @@ extension EntryMetadata {
   public func encoded(key: String = "") -> [UInt8] {
     let code = EncodedEntry.contentTypes.firstIndex(of: contentType).map { UInt8($0) + 1 } ?? 0
     var header: [UInt8] = []
-    header.reserveCapacity(EncodedEntry.fixedSize + 76)
+    header.reserveCapacity(
+      EncodedEntry.fixedSize + 4 + contentType.utf8.count + encodedAttributes.count + key.utf8.count)
     header.append(contentsOf: [EncodedEntry.version, code, 0, 0, 0, 0, 0, 0])
     header.append(littleEndian: storedAt.milliseconds)
     header.append(littleEndian: freshUntil.milliseconds)
