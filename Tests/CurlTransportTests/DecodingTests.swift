@@ -318,7 +318,9 @@ private final class KeptAnswers: HTTPResponseSource {
         return Snapshot(
           value: answer, source: kind.source == "cache" ? .cache : .origin,
           entry: EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero),
-          warnings: kind.warning.map { [CacheError($0, "it failed")] } ?? [])
+          warnings: kind.warning.map { code in
+            [CacheWarning(code == .damaged ? .reading : .fetching, CacheError(code, "it failed"))]
+          } ?? [])
       }
     }
   }
