@@ -72,7 +72,8 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// Does what `read(_:_:)` does, at once, if that needs no wait for a disk or a network, nor for more than a short lock.
   /// The default always returns `nil`.
   ///
-  /// A server and the C interface use it: it needs neither a task nor a text.
+  /// The C interface uses it, which has neither a task nor a text, and so does a cache that is called from an actor, which a
+  /// read should not leave.
   ///
   /// - Parameters:
   ///   - key: the bytes of a key's text, which the caller has validated.
