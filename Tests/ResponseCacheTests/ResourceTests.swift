@@ -277,6 +277,34 @@ import Testing
     }
   }
 
+  @Test func aValueThatIsNeverStaleIsNotServedWhateverTheCallAllows() async throws {
+    let origin = FakeOrigin { (_: Int) in 1 }
+    let token = try await cache().resource("token", freshFor: .seconds(100), staleWhileRevalidate: .seconds(1_000)) {
+      Fetched(try await origin.fetch(0), freshFor: .seconds(10), staleFor: .zero)
+    }
+    _ = try await token()
+    clock.advance(by: .seconds(10))
+    origin.fail(with: NoNetwork())
+    let error = await #expect(throws: CacheError.self) { try await token(policy: .cacheOnly) }
+    #expect(error?.code == .notCached)
+    for maxStale in [nil, Duration.seconds(1_000)] {
+      await #expect(throws: NoNetwork.self) { try await token(maxStale: maxStale) }
+    }
+  }
+
+  /// Such as one that cancels its request after a time.
+  @Test func aClosureThatCancelsItsOwnWorkHasFailed() async throws {
+    let weather = try weather(try await cache())
+    origin.fail(with: CancellationError())
+    await #expect(throws: CancellationError.self) { try await weather("Bern") }
+    origin.fail(with: nil)
+    _ = try await weather("Bern")
+    clock.advance(by: .seconds(500))
+    origin.fail(with: CancellationError())
+    #expect(try await weather("Bern") == Weather(city: "Bern"))
+    #expect(warnings.codes == [.originUnreachable])
+  }
+
   @Test func aClosureSaysHowLongItsValueIsFreshAndStale() async throws {
     let times = Mutex<(fresh: Duration?, stale: Duration?)>((.seconds(10), .seconds(5)))
     let source = origin

@@ -85,7 +85,9 @@ extension Cache {
   public func value<Value: Sendable>(
     for key: String, version: Int = 1, codec: PayloadCodec<Value>
   ) async throws(CacheError) -> Value? {
-    try await find(key, version, codec, servingStale: false)?.value
+    // The rest of this function would cost a kept value a fifth of its time.
+    if observe == nil, let kept = try keptFresh(try ValueKey(key, version).cacheKey, codec) { return kept.value }
+    return try await find(key, version, codec, servingStale: false)?.value
   }
 
   /// The fresh values under `keys`, by key. Keys without one are missing.
@@ -118,18 +120,15 @@ extension Cache {
     orFetch fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let call = observer(of: ValueKey.resource)?.begin()
-    let (request, now) = (ValueKey(key, version), store.clock.now)
+    let request = ValueKey(key, version)
     let codec = PayloadCodec<Value>.codable
     // A failure is reported by the fetch, which looks again.
-    if let cacheKey = try? request.cacheKey,
-      let kept = try? store.kept(
-        cacheKey, codec.identifier, where: { (kept: Decoded<Value>) in kept.metadata.state(at: now) == .fresh })
-    {
+    if let cacheKey = try? request.cacheKey, let kept = try? keptFresh(cacheKey, codec) {
       call?.end(.hit)
       return kept.value
     }
     if isOnActor(#isolation), let cacheKey = try? request.cacheKey,
-      let found = try? store.decodedNow(cacheKey, codec) ?? nil, found.metadata.state(at: now) == .fresh
+      let found = try? store.decodedNow(cacheKey, codec) ?? nil, found.metadata.state(at: store.clock.now) == .fresh
     {
       store.countLookUp(cacheKey)
       call?.end(.hit)
@@ -230,6 +229,14 @@ extension Cache {
   @discardableResult
   public func removeAll(prefix: String) async throws(CacheError) -> Int {
     try await change(.remove, prefix: ValueKey.prefix(prefix))
+  }
+
+  /// The value under `key`, if it is at hand, decoded and unchanged since, and fresh. Counts a hit.
+  private func keptFresh<Value: Sendable>(
+    _ key: CacheKey, _ codec: PayloadCodec<Value>
+  ) throws(CacheError) -> Decoded<Value>? {
+    let now = store.clock.now
+    return try store.kept(key, codec.identifier, where: { $0.metadata.state(at: now) == .fresh })
   }
 
   private func find<Value: Sendable>(

@@ -30,7 +30,7 @@ public struct CacheEvent: Sendable {
   public let resource: String
   /// The result for the caller.
   public let outcome: Outcome
-  /// How long it took.
+  /// How long it took; for a response that is passed on while it arrives, until its head was there.
   public let duration: Duration
 }
 
@@ -42,8 +42,8 @@ package struct Observer: Sendable {
   /// Begins a call.
   package func begin() -> Call { Call(observer: self) }
 
-  /// A call that has begun.
-  package struct Call: Sendable {
+  /// A call that has begun. A class, because a call that nobody observes must cost no more than a pointer.
+  package final class Call: Sendable {
     fileprivate let observer: Observer
     private let start = ContinuousClock.now
 

@@ -193,9 +193,9 @@ struct ClosureOrigin<Request: CacheableRequest, Value: Sendable>: ResponseOrigin
     do {
       let fetched = try await fetch()
       return OriginAnswer(head: HTTP.ResponseHead(status: 200, fields: fetched.fields), response: fetched.value)
-    } catch is CancellationError {
-      throw .cancelled
     } catch {
+      // Without a cancellation of the request, the closure has cancelled a part of its work: it has failed.
+      if error is CancellationError, Task.isCancelled { throw .cancelled }
       throw CacheError(
         .originUnreachable, "\(name) could not be fetched: \(error)", cause: ClosureFailure(error: error))
     }
@@ -219,7 +219,8 @@ public struct Fetched<Value: Sendable>: Sendable {
   /// How long the value is fresh, in whole seconds, rounded down; `nil` for as long as the resource says. A value that is
   /// fresh for less than a second is fetched again by the next caller.
   public var freshFor: Duration?
-  /// How long after that it can be served if the closure fails, in whole seconds; `nil` for as long as the resource says.
+  /// How long after that it can be served if the closure fails, in whole seconds; `nil` for as long as the resource says. With
+  /// zero it is never served stale, whatever a call allows.
   public var staleFor: Duration?
 
   /// Creates a fetched value.
@@ -231,8 +232,9 @@ public struct Fetched<Value: Sendable>: Sendable {
 
   /// Both times as an origin says them over HTTP.
   var fields: HTTP.Fields {
-    let directives = [("max-age", freshFor), ("stale-if-error", staleFor)].compactMap { name, time in
-      time.map { "\(name)=\(max($0.components.seconds, 0))" }
+    var directives = freshFor.map { ["max-age=\(max($0.components.seconds, 0))"] } ?? []
+    if let staleFor {
+      directives.append(staleFor > .zero ? "stale-if-error=\(staleFor.components.seconds)" : "must-revalidate")
     }
     return directives.isEmpty ? [:] : ["cache-control": directives.joined(separator: ", ")]
   }

@@ -168,9 +168,10 @@ private struct InvertingTransform: PayloadTransform {
     await coalescer.finish(token)
     #expect(await follower.value?.hasFinished == true)
     test.test.engine.breakDown(nil)
-    #expect(try await test.entries().count == 1, "the lease is left to run out")
-    test.test.clock.advance(by: CoalescingTest.duration)
-    await coalescer.finish(try #require(try await coalescer.join("a").token))
+    #expect(try await test.entries().count == 1, "other processes wait until the lease runs out")
+    let again = test.joining(coalescer)
+    await coalescer.finish(try #require(await test.outcome(of: again).joined?.token))
+    #expect(test.time.sleeps.isEmpty, "its own process does not")
     #expect(try await test.entries().isEmpty)
   }
 

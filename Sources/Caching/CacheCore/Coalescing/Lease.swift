@@ -132,6 +132,15 @@ struct LeaseTable: Sendable {
   let clock: any WallClock
   let transforms: TransformPipeline
   let options: LeaseOptions
+  /// The versions of leases that this process could not end, for example on a full disk. It need not wait until they run out.
+  private let leftBehind = TaskMonitor(Set<UInt64>())
+
+  init(engine: any StorageEngine, clock: any WallClock, transforms: TransformPipeline, options: LeaseOptions) {
+    self.engine = engine
+    self.clock = clock
+    self.transforms = transforms
+    self.options = options
+  }
 
   /// Takes the lease on the request of `token`, or waits while another process has it.
   ///
@@ -154,8 +163,12 @@ struct LeaseTable: Sendable {
         if version != nil, let failure = failure(found) { return .finished(.failure(failure), of: token) }
         if found.version != version { unchanged = .zero }
         version = found.version
-        let isOver = unchanged >= options.duration || hasEnded(found)
-        if isOver, try await take(key, expecting: .checksum(found.version), for: token) { return .leading(token) }
+        let isOver =
+          unchanged >= options.duration || hasEnded(found) || leftBehind.withLock { $0.contains(found.version) }
+        if isOver, try await take(key, expecting: .checksum(found.version), for: token) {
+          leftBehind.withLock { _ = $0.remove(found.version) }
+          return .leading(token)
+        }
         guard unchanged < options.duration * 2 else {
           throw CacheError(.busy, "the lease \(key) can be neither taken over nor waited for")
         }
@@ -237,6 +250,7 @@ struct LeaseTable: Sendable {
         default: return try await release(key, version: version)
         }
       } catch {
+        leftBehind.withLock { _ = $0.insert(version) }
         return true
       }
     }.value

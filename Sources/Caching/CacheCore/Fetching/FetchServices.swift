@@ -1,8 +1,7 @@
 /// Which fetches of the same thing share one request if they run at the same time.
 public enum SingleFlight: Sendable, Hashable, CaseIterable {
   /// The fetches of all processes that use the store, on an engine that processes can share. A miss costs one more commit,
-  /// which stores a lease for other processes to see: with SQLite a miss takes 130 microseconds instead of 60, and with LMDB,
-  /// whose commits wait for the disk, 550 instead of 300.
+  /// which stores a lease for other processes to see: that doubles the time of a miss whose closure is cheap.
   case acrossProcesses
   /// The fetches of this process. Another process does not see them: if it changes the entry meanwhile, the response of a
   /// fetch from before the change is stored all the same.
