@@ -135,13 +135,6 @@ struct LeaseTable: Sendable {
   /// The versions of leases that this process could not end, for example on a full disk. It need not wait until they run out.
   private let leftBehind = TaskMonitor(Set<UInt64>())
 
-  init(engine: any StorageEngine, clock: any WallClock, transforms: TransformPipeline, options: LeaseOptions) {
-    self.engine = engine
-    self.clock = clock
-    self.transforms = transforms
-    self.options = options
-  }
-
   /// Takes the lease on the request of `token`, or waits while another process has it.
   ///
   /// - Returns: `leading` if this process has the lease now, or leases do not work; `finished` with the failure of
