@@ -32,10 +32,14 @@ func expectEqual(_ got: Entry?, _ expected: Entry?, at key: CacheKey) throws {
   // Bytes are compared as memory, which is fast even in a build without optimization.
   let count = expected.payload.count
   if got.payload.count != count || memcmp(got.payload, expected.payload, count) != 0 {
-    let offset = zip(got.payload, expected.payload).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+    var (offset, differing) = (0, min(got.payload.count, count) + 1)
+    while differing - offset > 1 {
+      let middle = (offset + differing) / 2
+      if memcmp(got.payload, expected.payload, middle) == 0 { offset = middle } else { differing = middle }
+    }
     throw ConformanceFailure(
-      "\(key.abbreviated): expected a payload of \(count) bytes, got \(got.payload.count); they differ "
-        + "at offset \(offset ?? min(got.payload.count, count))")
+      "\(key.abbreviated): expected a payload of \(count) bytes, got \(got.payload.count); they differ at offset \(offset)"
+    )
   }
   let (gotFields, expectedFields) = (got.metadata.fields, expected.metadata.fields)
   for name in Set(gotFields.keys).union(expectedFields.keys).sorted() where gotFields[name] != expectedFields[name] {
