@@ -18,7 +18,7 @@ public struct CacheEvent: Sendable {
     case stale
     /// An entry that the server has just confirmed.
     case revalidated
-    /// The closure's value, or the server's response: that of a call of its own, or of one that it shared.
+    /// The closure's value or the server's response. Another caller might have made the request.
     case fetched
     /// Nothing: there is no such value, or none that may be served without a fetch.
     case missing
@@ -42,7 +42,7 @@ package struct Observer: Sendable {
   /// Begins a call.
   package func begin() -> Call { Call(observer: self) }
 
-  /// A call that has begun. A class, because a call that nobody observes must cost no more than a pointer.
+  /// A call that has begun. A class, so that a call without an observer costs only a pointer.
   package final class Call: Sendable {
     fileprivate let observer: Observer
     private let start = ContinuousClock.now
@@ -65,6 +65,6 @@ package struct Observer: Sendable {
 }
 
 extension Cache {
-  /// Makes the events of `resource`; `nil` if nobody wants them.
+  /// Makes the events of `resource`; `nil` if the program does not observe the cache.
   package func observer(of resource: String) -> Observer? { observe.map { Observer(resource: resource, report: $0) } }
 }
