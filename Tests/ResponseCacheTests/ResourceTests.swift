@@ -253,6 +253,7 @@ import Testing
     }
     #expect(error?.code == .invalidKey)
     #expect(error?.message.hasPrefix("two codecs of Int are called 'number': one is made at ") == true)
+    _ = try cache.resource("threes", key: { (number: Int) in number }, codec: codec()) { $0 }
   }
 
   private enum Cities { struct Page: Sendable {} }

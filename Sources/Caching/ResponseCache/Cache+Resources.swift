@@ -210,12 +210,13 @@ final class ResourceRegistry: Sendable {
     } catch {
       throw CacheError(.invalidKey, "\(place): \(error.message)", hint: error.hint, cause: error)
     }
+    if let (file, line) = codec.place {
+      // Not the name of the type: two modules can have types of one name.
+      try add(
+        "\(codec.identifier) \(ObjectIdentifier(Value.self))",
+        "codecs of \(Value.self) are called '\(codec.identifier)'", at: "\(file):\(line)")
+    }
     try add("\(name) \(version)", "resources are called '\(name)'", at: place)
-    guard let (file, line) = codec.place else { return }
-    // Not the name of the type: two modules can have types of one name.
-    try add(
-      "\(codec.identifier) \(ObjectIdentifier(Value.self))",
-      "codecs of \(Value.self) are called '\(codec.identifier)'", at: "\(file):\(line)")
   }
 
   private func add(_ name: String, _ what: String, at place: String) throws(CacheError) {

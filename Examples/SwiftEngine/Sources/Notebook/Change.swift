@@ -24,8 +24,9 @@ struct Change: Codable {
   /// The operation that makes the change.
   func operation() throws(CacheError) -> WriteBatch.Operation {
     let key = try CacheKey(key)
-    guard let bytes = metadata else { return .remove(key) }
-    if let metadata = EntryMetadata(encoded: bytes.bytes) {
+    // A change that lacks only its metadata is damaged: it removes nothing.
+    if metadata == nil, payload == nil, updated == nil { return .remove(key) }
+    if let bytes = metadata, let metadata = EntryMetadata(encoded: bytes.bytes) {
       if let payload { return .put(key, payload: [UInt8](payload), metadata) }
       if let updated { return .update(key, metadata, from: updated) }
     }
